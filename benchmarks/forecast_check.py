@@ -2,8 +2,9 @@
 
     python benchmarks/forecast_check.py check RUNS             every set left out in turn
     python benchmarks/forecast_check.py choices RUNS           the same for what `choose` names
-    python benchmarks/forecast_check.py tables RUNS OUT.json   both, for docs/results/forecast.json
-    python benchmarks/forecast_check.py lists RUNS OUT.json    the part of it on lists alone
+    python benchmarks/forecast_check.py tables RUNS OUT.json   both of RMSE, for
+                                                               docs/results/forecast.json
+    python benchmarks/forecast_check.py lists RUNS OUT.json    both of lists
 
 RUNS is the folder of `benchmarks/forecast.py`. Everything is fitted again without the set that
 is left out, with all parts of it; the six invented shapes are never fitted to.
@@ -15,7 +16,9 @@ import argparse
 import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +43,18 @@ from tacit.evaluation.told import LISTS, Kind, ToldCost, points_of, shape_of
 
 JUDGED = (0.5, 20.0)
 PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
+WORDS = {
+    "twin": "`--twin-reaches`",
+    "spread": "`--spread`",
+    "plain": "nothing but the shape",
+}
+LIST_WORDS = {
+    "twin": "`--twin-reaches`",
+    "share": "`--twin-reaches` and `--popular-share`",
+    "plain": "nothing but the shape",
+}
+"""Ways to ask `choose`, as pages name them."""
+KNOWN_BY = {"cost": "from the shape alone", "known": "with `--popular-share`"}
 STORED = ("of", "name", "features", "epsilon", "measured", "low", "high")
 
 
@@ -106,7 +121,8 @@ def _left(
 
 
 def lists(folder: Path, out: Path, commit: str) -> None:
-    """The part of docs/results/forecast.json on lists: both ways to ask, all else stays."""
+    """The part of docs/results/forecast.json on lists: both ways to ask, and what `choose`
+    names; all else stays."""
     chosen = [name for name in names() if name.split()[0] in LISTS]
     told = json.loads(out.read_text())
     rows = []
@@ -119,6 +135,17 @@ def lists(folder: Path, out: Path, commit: str) -> None:
         for one in asked:
             rows += one.result()
     _tell(rows)
+    named = choices(folder, chosen)
+    tables = [
+        _made("Lists, sets left out", "lists", commit)
+        | {"columns": ["", "cells", *KNOWN_BY.values()]}
+        | {"rows": list(_lists_by_set(rows))},
+        _made("Lists, what `choose` names", "choices", commit)
+        | {"columns": ["asked with", "cells", "inside"]}
+        | {"rows": list(_asked(named, LIST_WORDS))},
+    ]
+    kept = [one for one in told["tables"] if "Lists" not in one["title"]]
+    told["tables"] = [*kept, *tables]
     told["lists"] = _made("Lists, sets left out", "lists", commit) | {
         "cells": [
             {k: row[k] for k in ("kind", *STORED)}
@@ -127,6 +154,26 @@ def lists(folder: Path, out: Path, commit: str) -> None:
         ]
     }
     out.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+
+
+def _lists_by_set(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """Both ways to ask beside each other."""
+    whole = [row for row in rows if row["whole"]]
+    parts = [row for row in rows if not row["whole"]]
+    lines = {
+        f"unit {of.split()[1]}, {left}": [
+            row for row in whole if (row["of"], row["left"]) == (of, left)
+        ]
+        for of in dict.fromkeys(row["of"] for row in whole)
+        for left in (*PUBLIC, "six")
+    }
+    lines |= {"together": whole, "parts of public sets": parts}
+    for label, mine in lines.items():
+        by_kind = [
+            [row for row in mine if row["kind"] == kind] for kind in KNOWN_BY
+        ]
+        shares = [_share(found) for found in by_kind]
+        yield [label, str(len(by_kind[0])), *shares]
 
 
 def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
@@ -166,7 +213,10 @@ def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
 
 
 def tables(folder: Path, out: Path, commit: str, chosen: list[str]) -> None:
-    """The numbers of docs/results/forecast.md."""
+    """The numbers of docs/results/forecast.md on RMSE; those on lists stay."""
+    chosen = [name for name in chosen if name.split()[0] not in LISTS]
+    stored = json.loads(out.read_text()) if out.exists() else {"tables": []}
+    of_lists = [one for one in stored["tables"] if "Lists" in one["title"]]
     rows = check(folder, "cost", chosen)
     judged = [row for row in rows if row["whole"]]
     told = {
@@ -180,9 +230,11 @@ def tables(folder: Path, out: Path, commit: str, chosen: list[str]) -> None:
             | {"rows": list(_together(rows))},
             _made("What `choose` names", "choices", commit)
             | {"columns": ["asked with", "cells", "inside"]}
-            | {"rows": list(_asked(choices(folder, chosen)))},
+            | {"rows": list(_asked(choices(folder, chosen), WORDS))},
+            *of_lists,
         ],
         "cells": [{k: row[k] for k in STORED} for row in judged],
+        "lists": stored.get("lists"),
     }
     out.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
@@ -201,8 +253,7 @@ def _by_set(name: str, rows: list[dict[str, Any]]) -> list[str]:
     for left in (*PUBLIC, "six"):
         mine = [r for r in rows if r["of"] == name and r["left"] == left]
         cells.append(_share(mine))
-    wanted = ".85 (.08)" if name.split()[0] in LISTS else ".85 (.02)"
-    return [f"`{name.split()[0]}` {name.split()[1]}", *cells, wanted]
+    return [f"`{name.split()[0]}` {name.split()[1]}", *cells, ".85 (.02)"]
 
 
 def _share(rows: list[dict[str, Any]]) -> str:
@@ -219,28 +270,17 @@ def _bare(value: Any, digits: int) -> str:
 
 
 def _together(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
-    for lists, metric in ((False, "RMSE"), (True, "share of recall")):
-        for whole, words in ((True, "whole sets"), (False, "and parts")):
-            mine = [
-                row
-                for row in rows
-                if row["whole"] >= whole
-                and (row["of"].split()[0] in LISTS) == lists
-            ]
-            if not mine:
-                continue
-            inside = np.mean([row["inside"] for row in mine])
-            width = np.median([row["width"] for row in mine])
-            shown = [str(len(mine)), _bare(inside, 3), _bare(width, 4)]
-            yield [f"{metric}, {words}", *shown]
+    for whole, words in ((True, "whole sets"), (False, "and parts")):
+        mine = [row for row in rows if row["whole"] >= whole]
+        inside = np.mean([row["inside"] for row in mine])
+        width = np.median([row["width"] for row in mine])
+        shown = [str(len(mine)), _bare(inside, 3), _bare(width, 4)]
+        yield [f"RMSE, {words}", *shown]
 
 
-def _asked(inside: dict[str, list[bool]]) -> Iterator[list[str]]:
-    words = {
-        "twin": "`--twin-reaches`",
-        "spread": "`--spread`",
-        "plain": "nothing but the shape",
-    }
+def _asked(
+    inside: dict[str, list[bool]], words: dict[str, str]
+) -> Iterator[list[str]]:
     for how, shown in words.items():
         found = inside[f"{'ALL':22s} {how}"]
         yield [shown, str(len(found)), _bare(np.mean(found), 3)]
@@ -250,20 +290,27 @@ def _named(
     method: str, unit: str, run: dict[str, Any], models: dict[Any, ToldCost]
 ) -> Iterator[tuple[str, bool]]:
     """For goals that are within reach: every candidate, inside or not."""
-    lists = method in LISTS
-    hows = ["twin", "plain"] if lists else ["twin", "spread", "plain"]
     cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
-    asked = shape_of(method, unit, run)
-    measured = np.array(run["measured"])
-    for how in hows:
+    measured = {
+        log(epsilon): value
+        for epsilon, value in zip(EPSILONS, run["measured"], strict=True)
+        if value is not None
+    }
+    for how in LIST_WORDS if method in LISTS else WORDS:
+        asked = shape_of(method, unit, run)
+        if how != "share":
+            asked = replace(asked, floor=None)
         spread = run["own_mean"] if how == "spread" else None
         made = forecast(asked, delta=DELTA, each=run["each"], spread=spread)
-        twin = run["twin"] if how == "twin" else None
+        twin = run["twin"] if how in ("twin", "share") else None
         for epsilon in (1.0, 4.0):
             goal = expected(made, made.at(epsilon), twin).middle
             for one in solve(made, goal, twin=twin).candidates:
-                at = np.interp(np.log(one.epsilon), np.log(EPSILONS), measured)
-                yield how, float(at) in one.expected
+                at = log(one.epsilon)
+                if at < min(measured):
+                    continue  # nothing was run there
+                got = np.interp(at, list(measured), list(measured.values()))
+                yield how, float(got) in one.expected
 
 
 def _read(method: str, kind: Kind, value: float) -> float:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
+from forecast_lists import over_all
 from scipy.optimize import minimize
 
 from tacit.evaluation.excess import Loud
@@ -58,7 +59,7 @@ def load(folder: Path) -> list[dict[str, Any]]:
         if key["epsilons"] is None:
             if key["code"] == TWIN_CODE[method]:
                 twins[found] = kept["answer"]
-            elif method == "ease" or key["code"] == EARLIER:
+            elif method != "ease" and key["code"] == EARLIER:
                 earlier[found] = kept["answer"]
         elif key["code"] == CODE[method]:
             private[found] = (key, kept["answer"])
@@ -73,11 +74,15 @@ def load(folder: Path) -> list[dict[str, Any]]:
                 beside = (name, "als", "user", False)
         if answer["measured"] is None:
             continue
-        twin = _twin(beside, twins, earlier, answer["measured"])
-        if twin is None and method == "ease":
-            twin = _best_private(name, private)
-        if twin is None:
+        if beside not in twins and beside not in earlier:
             continue
+        # Where the present twin was not run an earlier one stands in: on large sets they
+        # differ by less than .002.
+        twin = float(twins.get(beside, earlier.get(beside))["measured"][0])
+        if method == "ease":
+            surest = private[name, method, "rating", False][1]
+            seen = twins[beside]["over_splits"][0]
+            twin = over_all(seen, surest["over_splits"][-1])
         each = answer["ratings"] / answer["people"]
         runs.append(
             {
@@ -112,34 +117,6 @@ def _spread_out(
     """A place for every epsilon, empty where it was not run."""
     found = dict(zip(epsilons, measured, strict=True))
     return [round(found[one], 5) if one in found else None for one in EPSILONS]
-
-
-def _twin(
-    beside: Any, twins: Any, earlier: Any, measured: list[float]
-) -> float | None:
-    """What the twin reached. Where the present one was not run an earlier one stands in: on
-    large sets they differ by less than .002; for `ease` more, and there the best private
-    cell stands in where that beat it."""
-    if beside in twins:
-        return float(twins[beside]["measured"][0])
-    if beside not in earlier:
-        return None
-    found = float(earlier[beside]["measured"][0])
-    return max(found, *measured) if beside[1] == "ease" else found
-
-
-def _best_private(name: str, private: Any) -> float | None:
-    """For the twin of lists, where none was run: the best private cell of either unit, which
-    was within .02 of it elsewhere, or popularity."""
-    found = [
-        private[name, "ease", unit, False][1]
-        for unit in UNITS["ease"]
-        if (name, "ease", unit, False) in private
-    ]
-    if len(found) < len(UNITS["ease"]):
-        return None
-    cells = [value for one in found for value in one["measured"]]
-    return max(*cells, float(np.mean(found[0]["popular"])))
 
 
 def loud_of(

@@ -146,8 +146,8 @@ def test_a_plan_for_many_has_every_stage():
     """What the cases of `MANY` are for: were a stage to leave these plans, it would leave
     the test above too."""
     for unit, stages in (
-        ("user", {"tastes", "covariance", "sweep 1"}),
-        ("rating", {"covariance", "effects instead"}),
+        ("user", {"widths", "tastes", "covariance", "sweep 1"}),
+        ("rating", {"widths", "covariance", "effects instead"}),
     ):
         run = _Run(
             find("bayes")(epsilon=2.0, unit=unit),

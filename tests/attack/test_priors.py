@@ -114,6 +114,7 @@ def test_no_prior_lets_a_neighbour_move_a_sum_further(prior, unit, far_model):
     events = plan.events(public.budget).values()
     names = hunt(method, public, plan, state, unit, events)
     assert "covariance" in names
+    assert ("widths" in names) == (prior == "public")
     assert unit == "rating" or {"tastes", "sweep 1"} <= set(names)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.evaluation.intervals import interval, paired
+from tacit.evaluation.intervals import (
+    LEVEL,
+    MANY,
+    interval,
+    paired,
+    student,
+)
 from tacit.evaluation.measured import Sums
 
 PEOPLE = 400
@@ -77,3 +83,13 @@ def test_a_run_without_the_metric_makes_it_unavailable() -> None:
     assert interval([one, None]) is None
     assert paired([one], [None]) is None
     assert interval([]) is None
+
+
+def test_students_quantile_is_that_of_scipy_on_both_sides_of_the_expansion() -> (
+    None
+):
+    from scipy.stats import t
+
+    for freedom in (1.0, 2.5, 30.0, 199.9, MANY, 200.1, 350.0, 6e3, 1e6, 1e12):
+        wanted = t.ppf(0.5 + LEVEL / 2, freedom)
+        assert student(freedom) == pytest.approx(wanted, rel=1e-10)

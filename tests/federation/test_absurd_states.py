@@ -23,6 +23,13 @@ from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Slice
 
 ITEMS = [f"i{k}" for k in range(60)]
+KNOWN = Catalogue(
+    ITEMS,
+    years=np.arange(1960.0, 2020.0),
+    tags=("a", "b"),
+    tagged=np.arange(120).reshape(60, 2) % 7 < 3,
+)
+"""With features, so that how widely tastes vary is asked."""
 HIDDEN = 5
 """The item that the recommender is curious about."""
 ABSURD = (1e20, 1e154)
@@ -33,6 +40,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "popularity": {},
     "bias": {"epsilon": 50.0},
     "bayes": {"epsilon": 50.0},
+    "bayes of known items": {
+        "method": "bayes",
+        "epsilon": 50.0,
+        "items": catalogue_facts(KNOWN),
+    },
     "als": {"epsilon": 20.0, "settings": {"factors": 3}},
     "mf-federated": {"settings": {"factors": 2, "rounds": 2}},
     "one-bit": {},

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from tacit import Bayes, Bias, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.data.splits import per_rating
+from tacit.engine.alone import given_by
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.ledger.account import account
@@ -153,7 +156,7 @@ def summed(round_, state, items, values):
     )
     found = {}
     for part in round_.parts:
-        rows = round_.contribute(block, state)[part.name]
+        rows = given_by(round_, block, state)[part.name]
         q = part.bound.apply(rows)
         if part.form == "gram":
             inside = rows.index < part.size
@@ -171,18 +174,34 @@ def summed(round_, state, items, values):
     return found
 
 
+def films(featured):
+    """Items of which years and tags are known, or nothing."""
+    ids = [str(i) for i in range(ITEMS)]
+    if not featured:
+        return Catalogue(ids)
+    rng = np.random.default_rng(2)
+    return Catalogue(
+        ids,
+        years=rng.uniform(1950, 2020, ITEMS),
+        tags=("a", "b", "c"),
+        tagged=rng.random((ITEMS, 3)) < 0.4,
+    )
+
+
+@pytest.mark.parametrize("featured", [False, True])
 @pytest.mark.parametrize("unit", ["user", "rating"])
-def test_no_neighbour_breaks_the_bound_of_any_round(unit):
+def test_no_neighbour_breaks_the_bound_of_any_round(unit, featured):
     """Rounds as they are run, on hostile rows and any state: moves stay within the
     sensitivity that was paid for."""
     rng = np.random.default_rng(5)
-    items = Catalogue([str(i) for i in range(ITEMS)])
+    items = films(featured)
     public = Public(
         Schema(1, 5, users=6000), items, unit, "sound", Budget(8.0, 1e-6)
     )
     plan = Bayes(unit=unit).plan(public)
     names = {r.name for r in plan.rounds}
     assert "covariance" in names
+    assert ("widths" in names) == featured
     assert unit == "rating" or "sweep 1" in names
     for trial_ in range(60):
         state = state_of(rng)
@@ -212,6 +231,37 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit):
                 assert np.linalg.norm(move) <= claimed.l2 * (1 + 1e-9), (
                     f"{round_.name}/{part.name}"
                 )
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_whether_a_round_ends_in_an_error_never_depends_on_a_person(unit):
+    """Seen: under loadings of 1e9, which public people who are sure of nonsense can bring
+    about, one who rated a single item ended the choice in a division by zero."""
+    plan = Bayes(unit=unit).plan(
+        Public(
+            Schema(1, 5, users=6000),
+            films(True),
+            unit,
+            "sound",
+            Budget(8.0, 1e-6),
+        )
+    )
+    rng = np.random.default_rng(1)
+    for size in (1e8, 1e9, 1e11):
+        state = state_of(rng)
+        effects = replace(state.effects, mean=size * state.effects.mean)
+        tastes = replace(state.tastes, loadings=size * state.tastes.loadings)
+        far = replace(state, effects=effects, tastes=tastes)
+        for round_ in plan.rounds:
+            for item in range(ITEMS):
+                summed(round_, far, np.array([item]), [2.0])
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_one_item_has_no_covariance(unit):
+    shares = divide(unit, 100_000, 1.0, 1, 3, False)
+    assert not shares.second.covariance
+    assert divide(unit, 100_000, 1.0, 2, 3, False).second.covariance
 
 
 def test_a_plan_without_delta_is_that_of_first_order():

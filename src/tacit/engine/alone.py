@@ -86,11 +86,20 @@ def told_by(
     return OnesShare(rows, kept)
 
 
+def given_by(
+    round_: Round, block: Block, state: AnyState
+) -> Mapping[str, Rows]:
+    """What a block gives. In silence: a warning of a number that is none would tell that
+    somebody has it, and bounds make nothing of it."""
+    with np.errstate(all="ignore"):
+        return round_.contribute(block, state)
+
+
 def told_alone(round_: Round, one: Block, state: AnyState) -> OnesShare | None:
     """What she adds as a block of one; None where she cannot be computed so. The block is
     used up."""
     try:
-        return told_by(round_, one, round_.contribute(one, state), 0)
+        return told_by(round_, one, given_by(round_, one, state), 0)
     except Exception:  # noqa: BLE001
         # Whatever it says may quote her ratings, and goes no further.
         return None
@@ -123,10 +132,10 @@ class Witness:
     def contribute(self, position: int, block: Block) -> Mapping[str, Rows]:
         """What the block at this position gives."""
         if position or not self._looks:
-            return self._round.contribute(block, self._state)
+            return given_by(self._round, block, self._state)
         places = some(len(block.people))
         self._alone = [only(block, place) for place in places]
-        given = self._round.contribute(block, self._state)
+        given = given_by(self._round, block, self._state)
         self._told = [
             told_by(self._round, block, given, place) for place in places
         ]

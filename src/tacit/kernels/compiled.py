@@ -45,7 +45,12 @@ def folder() -> str:
 
 def njit(**options: Any) -> Callable[[Any], Any]:
     """numba's `njit`, with its cache in `folder`. Where that is is settled when a function is
-    decorated, so nothing else that numba compiles in this process is touched."""
+    decorated, so nothing else that numba compiles in this process is touched.
+
+    Guarantee: a division by zero is infinity or NaN, of which bounds make nothing, and never an
+    error: whether a fit ends in one must not depend on what somebody rated.
+    """
+    options.setdefault("error_model", "numpy")
 
     def compiled(function: Any) -> Any:
         before = config.CACHE_DIR

@@ -4,7 +4,8 @@ plain loops only.
 A rating's residual is y_ui = x_i'z_u + e_ui with z_u ~ N(0, I) and e_ui ~ N(0,
 1/precision_i). `tacit.model.person.gaussian` is the numpy twin of this kernel and its test
 oracle. `gather`, `factorize` and `project` are the three steps of a solve, for kernels that
-do something else between them.
+do something else between them. Under a model of absurd size a pivot or what is left of a cell
+may round to nothing: then a person's numbers are infinite or NaN, and count as nothing.
 """
 
 from __future__ import annotations

@@ -85,6 +85,8 @@ LEAST_SWEPT, MOST_SWEPT = 3, 10
 CARRIERS = 2
 """Of these axes, where there is no covariance to find what is new: free for a taste that no
 column has. Chosen on splits 100 and 101 of ML-1M, ML-100K and invented shops."""
+A_PAIR = 2
+"""Items below which there is no covariance."""
 RATING_FROM = 200
 """At the unit `rating`: the reach from which the covariance pays."""
 RATING_SHARE, RATING_HALF = 0.7, 400.0
@@ -245,7 +247,7 @@ def _user(reach: float, rest: float, items: int, columns: int) -> Second:
         return second
     whole = TASTES_SHARE * rest * _rising(reach**2, TASTES_HALF**2)
     covariance = (COVARIANCE_FEATURED if featured else COVARIANCE_PLAIN) * whole
-    if featured and reach < COVARIANCE_BESIDE_FEATURES:
+    if items < A_PAIR or (featured and reach < COVARIANCE_BESIDE_FEATURES):
         covariance = 0.0
     rows = (
         _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
@@ -266,7 +268,7 @@ def _user(reach: float, rest: float, items: int, columns: int) -> Second:
 
 def _rating(reach: float, rest: float, items: int) -> Second:
     """The same for one rating: the covariance alone."""
-    if reach < RATING_FROM:
+    if reach < RATING_FROM or items < A_PAIR:
         return Second()
     share = RATING_SHARE * rest * _rising(reach, RATING_HALF)
     return Second(covariance=share, rows=_rows(RATING_ROWS * reach, items))
