@@ -106,6 +106,17 @@ def test_a_small_budget_asks_more_of_tastes_where_items_do_not_drown():
     assert shop.choice == pytest.approx(2 * plain.choice)
 
 
+def test_later_sums_get_more_where_there_is_much_to_spend():
+    effects = divide("user", 6040, 1.0, 3700, 3, pure=False).effects
+    assert list(effects) == sorted(set(effects))
+    assert len(effects) > 2
+    # A pure budget is thinned out by many releases, and one rating's weights are known.
+    for unit, pure in (("user", True), ("rating", False)):
+        few = divide(unit, 6040, 1.0, 3700, 3, pure=pure).effects
+        assert len(few) == 2
+        assert few[0] == few[1]
+
+
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_the_closed_form_agrees_with_the_accountant(unit):
     items = Catalogue([str(i) for i in range(500)])

@@ -173,24 +173,13 @@ class _Possible:
         """The effect to expect at each weight: an item that turns out more popular is also
         better liked."""
         moved = fitted[1] * self.above + fitted[2] * self.below
-        result: Floats = expected[:, None] + moved
-        return result
+        return np.asarray(expected[:, None] + moved)
 
     def between(self, numbers: _Numbers) -> Floats:
         """t^2 of each item, at each weight."""
         seen = np.clip(self.popularity, FALL_FROM, FALL_TO)
-        result: Floats = (
-            numbers.between * self.shape * np.exp(-numbers.fall * seen)
-        )
-        return result
-
-    def logs(self, rest: Floats, variance: Floats) -> Floats:
-        """Log likelihood of the sums and their weights; `rest` is what the prior leaves of the
-        sums."""
-        result: Floats = self.log_chance - 0.5 * (
-            np.log(variance) + rest**2 / variance
-        )
-        return result
+        apart = numbers.between * self.shape * np.exp(-numbers.fall * seen)
+        return np.asarray(apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,7 +364,7 @@ def _chances(
     prior = possible.prior(expected, numbers.fitted)
     rest = possible.total - possible.weight * prior
     variance = possible.weight**2 * possible.between(numbers) + possible.noise
-    logs = possible.logs(rest, variance)
+    logs = possible.log_chance - 0.5 * (np.log(variance) + rest**2 / variance)
     chance = np.exp(logs - logs.max(axis=1, keepdims=True))
     return chance / chance.sum(axis=1, keepdims=True), variance
 
@@ -386,15 +375,26 @@ def _likeliest(
     """The most probable t^2, and then h, given the coefficients."""
     prior = possible.prior(expected, numbers.fitted)
     rest = possible.total - possible.weight * prior
+    # A line for each point: few points of many items are added up quickly that way.
+    square, noise, chance = (
+        np.ascontiguousarray(each.T)
+        for each in (rest**2, possible.noise, possible.log_chance)
+    )
 
-    def cost(tried: _Numbers) -> float:
-        variance = possible.weight**2 * possible.between(tried) + possible.noise
-        logs = possible.logs(rest, variance)
-        most = logs.max(axis=1)
-        each = np.log(np.exp(logs - most[:, None]).sum(axis=1)) + most
+    def apart(fall: float) -> Floats:
+        unit = possible.between(numbers._replace(between=1.0, fall=fall))
+        return np.ascontiguousarray((possible.weight**2 * unit).T)
+
+    def cost(tried: _Numbers, apart: Floats) -> float:
+        variance = tried.between * apart + noise
+        logs = chance - 0.5 * (np.log(variance) + square / variance)
+        most = logs.max(axis=0)
+        each = np.log(np.exp(logs - most).sum(axis=0)) + most
         fall = (tried.fall - FALL) / FALL_SD
         return _surprise(tried.between) + fall**2 - 2.0 * float(each.sum())
 
+    same = apart(numbers.fall)
     tried = [numbers._replace(between=float(each)) for each in grid]
-    best = min(tried, key=cost)
-    return min((best._replace(fall=float(h)) for h in FALL_GRID), key=cost)
+    best = min(tried, key=lambda each: cost(each, same))
+    falls = [best._replace(fall=float(h)) for h in FALL_GRID]
+    return min(falls, key=lambda each: cost(each, apart(each.fall)))
