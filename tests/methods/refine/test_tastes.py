@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.likings import KEPT, likings
+from tacit.methods.refine.likings import KEPT, likings, shared_scatter
 from tacit.methods.refine.spectrum_items import Profile
 from tacit.methods.refine.tastes import (
     Axes,
@@ -85,15 +85,21 @@ def covariance(rng, fresh, known, sd, items):
 def test_planted_likings_are_found(rng):
     fresh, known = rng.normal(0, 0.2, (200, 1)), rng.normal(0, 0.2, (200, 2))
     matrix, profile = covariance(rng, fresh, known, 0.5, 200)
-    found = likings(matrix, 0.5, profile, known, whole_person=True)
+    found = likings(matrix, 0.5, profile, known)
     assert abs(np.corrcoef(found.fresh[:, 0], fresh[:, 0])[0, 1]) > 0.95
     assert found.turn == pytest.approx(np.eye(2), abs=0.15)
+
+
+def test_scatter_counts_more_where_rows_have_few_people():
+    assert shared_scatter(100, 1e9) == pytest.approx(2)
+    assert shared_scatter(100, 400) == pytest.approx(2.5)
+    assert shared_scatter(100, 100) == shared_scatter(100, 0.0) == 3
 
 
 def test_a_covariance_of_noise_says_nothing(rng):
     known = rng.normal(0, 1e-3, (200, 2))
     matrix, profile = covariance(rng, np.zeros((200, 1)), known, 3.0, 200)
-    found = likings(matrix, 3.0, profile, known, whole_person=False)
+    found = likings(matrix, 3.0, profile, known)
     assert found.fresh.shape[1] == 0
     assert found.turn == pytest.approx(np.eye(2), abs=1e-9)
     assert found.typical == 0

@@ -20,7 +20,12 @@ from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.rounds import KEPT as SUMS_KEPT
 from tacit.methods.first_order.rounds import TINY
 from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.likings import KEPT, likings
+from tacit.methods.refine.likings import (
+    KEPT,
+    TOGETHER,
+    likings,
+    shared_scatter,
+)
 from tacit.methods.refine.spectrum_items import Profile, profile
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
@@ -109,12 +114,11 @@ class LikingsRound:
         model = self.second.model(state)
         head = self.head(state)
         old = model.loadings
+        together = TOGETHER
+        if not self.second.first.whole_person:
+            together = shared_scatter(self.rows, state.people)
         found = likings(
-            matrix,
-            sd,
-            self.profile(state),
-            old[head, 1:],
-            whole_person=self.second.first.whole_person,
+            matrix, sd, self.profile(state), old[head, 1:], together
         )
         fresh = np.zeros((len(old), found.fresh.shape[1]))
         fresh[head] = found.fresh

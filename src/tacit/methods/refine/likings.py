@@ -31,10 +31,11 @@ MOST = 6.0
 """Bound of the eigenvalues of T."""
 RANK = 60
 """New loadings are looked for in so many columns at most."""
-TOGETHER: dict[bool, float] = {True: 2.0, False: 3.0}
-"""How many times the scatter of an entry counts, as entries of a row share people: where a
-whole person weighs as much as any other, and where people of many ratings weigh more, whose
-own rows look like common tastes. It matters where noise is low (docs/results/bayes.md)."""
+TOGETHER, MOST_TOGETHER = 2.0, 3.0
+"""How many times the scatter of an entry counts, as entries of a row share people: it matters
+where noise is low. The larger of the two where a matrix has at least a row for two people and
+those of many ratings weigh more, whose own rows look like common tastes
+(docs/results/bayes.md)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +56,15 @@ def likings(
     sd: float,
     known: Profile,
     loadings: Floats,
-    *,
-    whole_person: bool,
+    together: float = TOGETHER,
 ) -> Likings:
     """From the released covariance (noise `sd`, diagonal never released) of the items with
-    these `loadings`; `whole_person`: whether all people weigh alike in it."""
+    these `loadings`; `together` as `shared_scatter` has it."""
     turn = _turn(matrix, sd, known, loadings)
     scaled = loadings @ turn * (known.weight * np.sqrt(KEPT))[:, None]
     rest = matrix - (scaled @ scaled.T).astype(np.float32)
     np.fill_diagonal(rest, 0.0)
-    found = fit_loadings(
-        rest, sd, known, rank_max=RANK, together=TOGETHER[whole_person]
-    )
+    found = fit_loadings(rest, sd, known, rank_max=RANK, together=together)
     fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
     unknown = found.spread.astype(np.float64) / KEPT
     typical = (
@@ -75,6 +73,12 @@ def likings(
         else 0.0
     )
     return Likings(turn, fresh, unknown, typical)
+
+
+def shared_scatter(rows: int, people: float) -> float:
+    """How many times scatter counts at the unit `rating`."""
+    crowded = min(2 * rows / max(people, 1.0), 1.0)
+    return TOGETHER + (MOST_TOGETHER - TOGETHER) * crowded
 
 
 def _turn(
