@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'ea9e6c551bd6';
+const VERSION = '33e9e1593557';
 
 serve(VERSION);

@@ -62,6 +62,7 @@ const TINY = 1e-6;
 const NOISE = 0.75;
 /** How far a covered error may lie, the share that should, and its weight in a row. */
 const [REACH, NOMINAL, COVER_WEIGHT, LEFT_OUT] = [1.2816, 0.8, 0.3, 16];
+const ROW_CLIP = 0.3;
 
 /** @param {Task} task whether bounds are of L1 */
 export const isPure = (task) => task.calibration === 'sound' && task.delta === 0;
@@ -224,14 +225,28 @@ function choice(task, features) {
       candidates.push(groups.map((own) => (own === group ? step : 1)));
   const weights = ['weights.mean', 'weights.log', 'weights.log_spread'];
   const known = ['effects.mean', 'effects.variance', 'effects.gain'];
+  const pure = isPure(task);
   return {
     name: 'choice',
     needs: ['level.mean', 'level.count', 'level.variance', ...weights, ...known],
-    parts: [{ name: 'gains', size: 1, width: candidates.length, bound: whole(isPure(task), 0.3) }],
-    contribute: (person, state) => ({
-      gains: { rows: [0], values: leftOut(person, state, features, candidates) },
-    }),
+    parts: [{ name: 'gains', size: 1, width: candidates.length, bound: whole(pure, ROW_CLIP) }],
+    contribute: (person, state) => {
+      const told = leftOut(person, state, features, candidates);
+      return { gains: { rows: [0], values: pure ? told : withRoom(told) } };
+    },
   };
+}
+
+/**
+ * The same row, with gains so short that its last number is not clipped.
+ * @param {Float64Array} told
+ */
+function withRoom(told) {
+  const gains = told.subarray(0, -1);
+  const beyond = at(told, told.length - 1);
+  const room = Math.sqrt(ROW_CLIP * ROW_CLIP - beyond * beyond);
+  const norm = Math.max(Math.sqrt(dot(gains, gains)), room);
+  return told.map((one, k) => (k < gains.length ? one * (room / norm) : one));
 }
 
 /**
