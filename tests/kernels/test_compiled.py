@@ -10,6 +10,7 @@ from pathlib import Path
 import numba
 
 import tacit
+from tacit.cli.ailments import kernel_caches
 from tacit.kernels import compiled
 
 SOURCE = Path(tacit.__file__).parent
@@ -36,7 +37,7 @@ def test_they_are_kept_in_the_users_cache(tmp_path):
         check=True,
     )
     assert done.stdout.strip() == "1"
-    kept = tmp_path / "tacit" / "kernels"
+    kept = tmp_path / "tacit" / compiled.FOLDER
     assert kept.stat().st_mode & 0o777 == 0o700
     assert [path for path in kept.rglob("*.nbi") if "add_rows" in path.name]
 
@@ -52,10 +53,13 @@ def test_no_kernel_is_compiled_past_it():
 
 def test_a_folder_that_others_may_write_is_not_taken(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     compiled.folder.cache_clear()
     try:
-        assert compiled.folder() == str(tmp_path / "tacit" / "kernels")
-        (tmp_path / "tacit" / "kernels").chmod(0o777)
+        place = tmp_path / "tacit" / compiled.FOLDER
+        assert compiled.folder() == str(place)
+        assert kernel_caches() == [place]
+        place.chmod(0o777)
         compiled.folder.cache_clear()
         assert compiled.folder() == ""
     finally:

@@ -66,7 +66,7 @@ def kernel_caches() -> list[Path]:
         return [Path(given)]
     cache = os.environ.get("XDG_CACHE_HOME")
     home = Path(cache) if cache else Path.home() / ".cache"
-    return [home / "tacit" / "kernels"]
+    return [home / "tacit" / "kernels-2"]
 
 
 def _threads() -> Iterator[Ailment]:

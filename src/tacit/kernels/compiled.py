@@ -3,9 +3,9 @@ the source.
 
 A tree that is installed is not written to, a copy of it carries no compiled code along, and a
 fit after an update of Tacit compiles what has changed and no more. The folder is
-`$XDG_CACHE_HOME/tacit/kernels` (`~/.cache/tacit/kernels` without it), readable and writable by its
-owner alone, because what lies in it is run. `NUMBA_CACHE_DIR` says otherwise, as it does for
-everything that numba compiles.
+`$XDG_CACHE_HOME/tacit/kernels-2` (`~/.cache/tacit/kernels-2` without it), readable and writable
+by its owner alone, because what lies in it is run. `NUMBA_CACHE_DIR` says otherwise, as it does
+for everything that numba compiles.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from typing import Any
 import numba
 
 OWNER_ONLY = 0o700
+FOLDER = "kernels-2"
+"""Another name whenever the options of all kernels change: numba compiles a file again when its
+source has changed, and not when these have, so that the old code would be run on."""
 config: Any = numba.config
 
 
@@ -31,7 +34,7 @@ def folder() -> str:
         home = Path(given) if given else Path.home() / ".cache"
         if not home.is_absolute():
             return ""
-        place = home / "tacit" / "kernels"
+        place = home / "tacit" / FOLDER
         place.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
         found = place.stat()
     except (OSError, RuntimeError):
