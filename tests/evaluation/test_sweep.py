@@ -163,6 +163,36 @@ def test_which_splits_let_the_future_in(split: str, future: bool) -> None:
     assert how.lets_the_future_in is future
 
 
+@pytest.mark.parametrize(
+    ("split", "days", "told"),
+    [
+        ("90/10", None, False),
+        ("90/10", True, True),
+        ("people", None, False),
+        ("time", None, True),
+        ("2001-09-20", None, True),
+        ("probe", None, True),
+        ("probe", False, False),
+    ],
+)
+def test_the_day_of_a_question_is_told_where_the_split_goes_by_time(
+    split: str, days: bool | None, told: bool
+) -> None:
+    how = HeldBack(split, days=days)
+    assert how.by_day is told
+    assert how.key()["days"] is told
+    assert HeldBack(split, folds=3).by_day is False
+
+
+def test_whoever_asks_by_time_asks_on_the_day(small) -> None:
+    """The twin draws no noise, so that its error tells what it was told."""
+    unless, with_days, without = (
+        _evaluate(small, split="time", days=days).cells[2]["rmse"]
+        for days in (None, True, False)
+    )
+    assert unless == with_days != without
+
+
 @pytest.mark.parametrize("bad", ["2001-13-20", "soon", "10"])
 def test_a_split_that_is_none_is_refused(bad: str) -> None:
     with pytest.raises(SettingError):

@@ -125,9 +125,10 @@ NOT_REPEATED = (
     help="Ratings of people who are public, for the fits that make use of them (bayes).",
 )
 @click.option(
-    "--days",
-    is_flag=True,
-    help="Ask for each prediction on the day of its rating (docs/results/bayes.md).",
+    "--days/--no-days",
+    default=None,
+    help="Ask for each prediction on the day of its rating; unless told, where --split goes by "
+    "time.",
 )
 @click.option(
     "--twin/--no-twin",
@@ -213,6 +214,8 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         )
     if found.facts["lets_the_future_in"]:
         note("a random split lets the future in; --split time does not")
+    if found.facts["by_day"]:
+        note("each question was asked on the day of its rating; --no-days asks without")
     _write(found, ratings, options)
     if as_json:
         print_json(found.to_json())

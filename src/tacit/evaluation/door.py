@@ -66,7 +66,7 @@ def evaluate(
     hold: int = 600,
     fold_in: float = 0.8,
     until: str | None = None,
-    days: bool = False,
+    days: bool | None = None,
     listed: int = LISTED,
     items: Any = None,
     public: PublicPeople | None = None,
@@ -96,7 +96,9 @@ def evaluate(
     and `layout` as `fit` has them; `epsilon` is another name for `epsilons`.
 
     `split`: `time` or a date for one cut of time for everybody, `90/10` for a random share
-    (which lets the future in), `probe`, or `people`. `public` are people whose ratings are
+    (which lets the future in), `probe`, or `people`. `days`: whether each prediction is asked for
+    on the day of its rating, as `recommend` asks on the day it is called; unless told, where the
+    split goes by time. `public` are people whose ratings are
     public, for the methods that make use of them (`bayes`). `out` is a folder that keeps a small
     file for each fit, so that an evaluation that was ended goes on where it was. `progress`
     is told (done, total, seconds left).
@@ -105,8 +107,9 @@ def evaluate(
         epsilons = epsilon
     _check_kinds(split, seeds, hold, listed, settings, sweep)
     _check_how(folds, fold_in, until, processes, out, population)
-    for name, value in (("twin", twin), ("days", days)):
-        flag(name, value)
+    flag("twin", twin)
+    if days is not None:
+        flag("days", days)
     catalogue = as_catalogue(items, columns)
     ratings = as_ratings(
         ratings,
@@ -280,6 +283,7 @@ class AskedEvaluation:
             "until": how.until,
             "lets_the_future_in": how.lets_the_future_in
             and data.time is not None,
+            "by_day": how.by_day and data.time is not None,
             "listed": how.listed,
             "users": data.schema.users,
             "scale": [data.schema.low, data.schema.high],

@@ -28,7 +28,9 @@ class HeldBack:
     fold_in: float = 0.8
     """Share of a held person's ratings that is given."""
     until: str | None = None
-    days: bool = False
+    days: bool | None = None
+    """Whether each prediction is asked for on the day of its rating; None does so where the split
+    goes by time, as somebody who asks then knows that it is now."""
     listed: int = LISTED
 
     def check(self) -> None:
@@ -67,8 +69,16 @@ class HeldBack:
     @property
     def asks_when(self) -> bool:
         """Whether anything here looks at the times of ratings."""
-        by_time = self.folds is None and not self.lets_the_future_in
-        return self.days or by_time
+        return self.by_day or self._by_time
+
+    @property
+    def by_day(self) -> bool:
+        """Whether models are told the day of each question, where ratings have times."""
+        return self._by_time if self.days is None else self.days
+
+    @property
+    def _by_time(self) -> bool:
+        return self.folds is None and not self.lets_the_future_in
 
     def key(self) -> dict[str, Any]:
         """All that an answer depends on, but for the seed."""
@@ -79,7 +89,7 @@ class HeldBack:
             "hold": self.hold if held else None,
             "fold_in": self.fold_in if held else None,
             "until": self.until,
-            "days": self.days,
+            "days": self.by_day,
             "listed": self.listed,
         }
 

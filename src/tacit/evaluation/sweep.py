@@ -96,7 +96,7 @@ class SweepTask:
                 seed=number,
                 listed=self.how.listed,
                 all_relevant=self.how.split == "people",
-                days=self.how.days,
+                days=self.how.by_day,
             )
             self._last = (number, on)
         return self._last[1]

@@ -210,6 +210,11 @@ def how_words(found: Evaluation) -> list[str]:
             "asked about, which flatters every method. In use it will be less accurate; "
             "--split time asks as life does."
         )
+    if facts["by_day"]:
+        words.append(
+            "Each question was asked on the day of its rating, as somebody asks who wants "
+            "something to watch today; bayes and bias make use of it, others do not."
+        )
     private = [cell for cell in found.cells if cell["epsilon"] is not None]
     if private:
         units = _listed(
