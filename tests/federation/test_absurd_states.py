@@ -4,7 +4,7 @@ beyond its end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from tacit.data.catalogue import Catalogue, catalogue_facts
+from tacit.data.ratings import Ratings
+from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.federation.agreed import expect
 from tacit.federation.agreed.assembled import Assembled, assemble
@@ -19,7 +21,9 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
-from tacit.rounds.loop import passed_over
+from tacit.methods.bayes.likings import LikingsRound
+from tacit.noise.release import Charge
+from tacit.rounds.loop import Loop, passed_over
 from tacit.rounds.people import Slice
 
 ITEMS = [f"i{k}" for k in range(60)]
@@ -202,3 +206,68 @@ def test_columns_of_taste_that_were_learned_are_taken_if_all_have_them():
 def _wider(array: np.ndarray, axis: int) -> np.ndarray:
     wide = [(0, 3 if each == axis else 0) for each in range(array.ndim)]
     return np.pad(array, wide)
+
+
+def announced_one_by_one(
+    made: Assembled,
+    people: int,
+    tastes: float,
+    after: Callable[[str], None] = lambda name: None,
+) -> tuple[Loop, list[int]]:
+    """A fit of invented people, each of its states taken as a device takes it; and how wide
+    tastes were."""
+    rng, each = np.random.default_rng(0), 15
+    loadings = rng.normal(size=(len(ITEMS), 3))
+    item = np.sort(rng.random((people, len(ITEMS))).argsort()[:, :each])
+    likes = rng.normal(size=(people, 3)) @ loadings.T
+    value = 3 + tastes * np.take_along_axis(likes, item, 1)
+    ratings = Ratings(
+        made.public.schema,
+        [str(person) for person in range(people)],
+        ITEMS,
+        np.arange(people + 1) * each,
+        item.astype(np.uint32).ravel(),
+        np.clip(np.rint(value), 1, 5).astype(np.float32).ravel(),
+    )
+    engine = Threads(ratings, 1)
+    charge = Charge(made.plan.events(made.public.budget).values())
+    loop = Loop(made.plan, replace(made.first_state, people=float(people)))
+    widths, names = list[int](), [each.name for each in made.plan.rounds]
+    while (round_ := loop.next()) is not None:
+        packed = loop.state.packed()
+        payload = memoryview(arrays.pack_state(packed))
+        index = names.index(round_.name)
+        taken = expect.announced(made, index, payload, 0).state
+        assert taken.packed().keys() == packed.keys()
+        if "tastes.loadings" in packed:
+            widths.append(packed["tastes.loadings"].shape[1])
+        loop.absorb(round_, engine.run(round_, loop.state, charge))
+        after(round_.name)
+    return loop, widths
+
+
+@pytest.mark.parametrize("method", ["bayes", "bayes of known items"])
+def test_no_round_is_refused_because_tastes_were_found(method):
+    """Seen: a covariance that found tastes gave later rounds a state whose arrays were longer
+    than a device expected, and every device refused what it had paid to reach."""
+    made = assembled(method)
+    loop, widths = announced_one_by_one(made, 6000, 0.7)
+    assert {"implied", "agreement", "choice"} <= set(loop.done)
+    empty = expect.form_before(made, len(made.plan.rounds) - 1, loop.state)
+    assert widths[-1] > empty.tastes.loadings.shape[1]
+
+
+def test_no_round_is_refused_because_of_two_the_other_was_run(monkeypatch):
+    """Seen: the sums that were released in the place of a covariance changed what had spoken for
+    them, so that devices expected the tastes of a covariance and refused every later round."""
+    drowns = [True]
+    monkeypatch.setattr(LikingsRound, "drown", lambda *told, **more: drowns[-1])
+    made = assembled("bayes")
+
+    def changes_its_mind(name: str) -> None:
+        drowns.append(name != "effects instead" and drowns[-1])
+
+    loop, _ = announced_one_by_one(made, 300, 0.0, changes_its_mind)
+    assert "choice" in loop.done
+    assert "effects instead" in loop.done
+    assert not drowns[-1]

@@ -12,8 +12,9 @@ people's items, a device gets the rows of its own, and nothing is certified.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,19 @@ def announced(
     shown = made.scheme.shows_items
     if not all(np.isfinite(array).all() for array in received.state.values()):
         raise SettingError("a round was announced with numbers that are none")
+    items = len(made.public.catalogue)
     try:
         state = made.state(received.state)
-        form = form_before(made, index, state).packed()
+        free = state.free_axes()
+        for made_up in forms_before(made, index, state):
+            form = made_up.packed()
+            if shown:
+                form = {
+                    name: _own(array, items, rows)
+                    for name, array in form.items()
+                }
+            if _alike(received.state, form, free):
+                return Announced(state, received.beside)
     except (
         Failure,
         KeyError,
@@ -65,12 +76,7 @@ def announced(
         ArithmeticError,
     ):
         raise _strange() from None
-    items = len(made.public.catalogue)
-    if shown:
-        form = {name: _own(array, items, rows) for name, array in form.items()}
-    if not _alike(received.state, form, state.free_axes()):
-        raise _strange()
-    return Announced(state, received.beside)
+    raise _strange()
 
 
 def _strange() -> SettingError:
@@ -81,15 +87,53 @@ def _strange() -> SettingError:
 
 def form_before(made: Assembled, index: int, state: State) -> State:
     """A state of the right form: the plan run on nothing at all, along the rounds that
-    `state` says were run.
-
-    The few forms that were made last are kept, and a longer one is made from the longest of
-    them that it begins with: a device that answers round after round absorbs each once.
-    """
+    `state` says were run."""
     run = dict[str, Round]()
     for round_ in made.plan.rounds[:index]:
         if not passed_over(made.plan, round_, state, run):
             run[round_.name] = round_
+    return _form(made, run)
+
+
+def forms_before(made: Assembled, index: int, state: State) -> Iterator[State]:
+    """Of every way that the plan may have gone, the likeliest first: which of two rounds was
+    run was told by an earlier state, and later ones need not tell it still."""
+    yield form_before(made, index, state)
+    for run in _ways(made, index):
+        yield _form(made, run)
+
+
+def _ways(made: Assembled, index: int) -> Iterator[dict[str, Round]]:
+    """The rounds that may have been run before this one; one alone of those that stand for one
+    another, and none of them where this is one."""
+    plan = made.plan
+    if not plan.rivals:
+        return
+    now = plan.rounds[index]
+    sets = [
+        {first, *(rival.name for rival in rivals)}
+        for first, rivals in plan.rivals.items()
+    ]
+    choices = [
+        sorted(names & {each.name for each in plan.rounds[:index]})
+        for names in sets
+        if now.name not in names
+    ]
+    for chosen in product(*(names for names in choices if names)):
+        left_out = set().union(*sets) - set(chosen)
+        yield {
+            each.name: each
+            for each in plan.rounds[:index]
+            if each.name not in left_out
+        }
+
+
+def _form(made: Assembled, run: Mapping[str, Round]) -> State:
+    """What these rounds make of nothing.
+
+    The few forms that were made last are kept, and a longer one is made from the longest of
+    them that it begins with: a device that answers round after round absorbs each once.
+    """
     names = tuple(run)
     done = max(
         (known for known in made.forms if names[: len(known)] == known),
