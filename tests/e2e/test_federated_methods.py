@@ -95,7 +95,7 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
 
     async def run() -> None:
         fleet = asyncio.create_task(f.fleet())
-        await f.reached(rounds - 3, fleet)  # amid the sweeps
+        await f.reached(rounds - 5, fleet)  # amid the sweeps
         f.kill("recommender")
         await asyncio.to_thread(f.start, "recommender")
         assert not (await asyncio.wait_for(fleet, PATIENCE)).failed

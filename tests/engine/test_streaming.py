@@ -86,16 +86,26 @@ def drawn(seed: int):
     return source
 
 
-def digest(name, unit, ratings, **more):
+def digest(name, unit, ratings, users=150, **more):
     with inject_bits(drawn(7)):
         method = find(name)(epsilon=20.0, unit=unit, threads=1)
-        return trial(method, ratings, users=150, **more).shared.digest()
+        return trial(method, ratings, users=users, **more).shared.digest()
 
 
 @pytest.mark.parametrize(("name", "unit"), ALL)
 def test_models_are_equal(name, unit, in_file, tmp_path):
     assert digest(name, unit, few_ratings()) == digest(name, unit, in_file)
     assert os.listdir(tmp_path) == ["few.tacit"]
+
+
+@pytest.mark.parametrize("unit", ["user", "rating"])
+def test_models_of_plans_with_every_stage_are_equal(unit, in_file):
+    """A plan for many people learns tastes, and what choices imply."""
+    ours, theirs = (
+        digest("bayes", unit, ratings, users=100_000, items=few_films())
+        for ratings in (few_ratings(), in_file)
+    )
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("name", ["bias", "ease"])

@@ -82,6 +82,20 @@ def test_blas_has_one_thread_in_blocks_and_alone(ratings, threads):
     assert seen == {1}
 
 
+@pytest.mark.parametrize("some", [None, np.arange(0, 300, 2)])
+def test_a_block_has_at_most_so_many_people(ratings, monkeypatch, some):
+    """Seen: where people rate two items each, rounds with a line of a thousand numbers a person
+    took gigabytes."""
+    monkeypatch.setattr(module, "CELLS", 1 << 18)
+    whole = list(module.cut(ratings, some))
+    assert len(whole) == 1
+    monkeypatch.setattr(module, "PEOPLE", 40)
+    blocks = [np.arange(300)[piece] for piece in module.cut(ratings, some)]
+    assert max(len(block) for block in blocks) == 40
+    everybody = np.arange(300) if some is None else some
+    assert np.array_equal(np.concatenate(blocks), everybody)
+
+
 def test_sums_are_bit_equal_for_any_number_of_threads(ratings):
     round_ = one(Part("sum", ITEMS, RowClip(1.0)))
     first = sums(ratings, round_, 1).value

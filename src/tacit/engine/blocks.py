@@ -19,6 +19,9 @@ from tacit.rounds.round import Block
 
 CELLS = 1 << 18
 """Cells of a block: a few megabytes of working arrays for each thread."""
+PEOPLE = 1 << 12
+"""And people, at most: some rounds have a line of a thousand numbers of each, and where people
+rate little so many cells would be gigabytes of lines."""
 FINGERPRINT = 1000
 """About so many ids tell one set of people from another."""
 
@@ -29,15 +32,18 @@ NOTHING: Arrays = MappingProxyType({})
 
 
 def cut(ratings: Ratings, people: People) -> Iterator[Piece]:
-    """Runs of people with about CELLS cells each."""
+    """Runs of people with about CELLS cells each, PEOPLE of them at most."""
     ptr = ratings.ptr
     if people is None:
         cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
-        edges = np.unique(np.concatenate([[0], cuts, [len(ptr) - 1]]))
+        steps = np.arange(0, len(ptr) - 1, PEOPLE)
+        edges = np.unique(np.concatenate([[0], cuts, steps, [len(ptr) - 1]]))
         yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
     elif len(people):
         sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])
-        edges = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
+        cuts = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
+        steps = np.arange(PEOPLE, len(people), PEOPLE)
+        edges = np.unique(np.concatenate([cuts, steps]))
         yield from (part for part in np.split(people, edges) if len(part))
 
 

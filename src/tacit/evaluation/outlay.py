@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.engine.blocks import PEOPLE
 from tacit.evaluation.cost import seconds
 from tacit.evaluation.invent import Nature, Shape, popularity
 from tacit.methods.item_item.plan import RANK
@@ -30,6 +31,9 @@ ENTRY = 28
 """Bytes an entry of a matrix of items by items takes at the peak: the integer sums, and what
 cleaning them copies. These three were measured on 3,000 to 20,000 invented people, where the
 estimate was within a quarter of the peak."""
+LINE = 2 * WORD
+"""Bytes of each number of a line that a person adds to a round: as it is made and as it is
+bounded. One block of people at a time has them."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,12 @@ def outlay(
     memory = took = None
     if people is not None:
         entries = max((size * size for size in grams), default=0)
-        wide = max(part.width for part in parts if part.form == "rows")
+        rows = [part for part in parts if part.form == "rows"]
+        lines = max((part.width for part in rows if part.size == 1), default=0)
+        wide = max((part.width for part in rows if part.size > 1), default=1)
         one = max(RATING, WORD * wide)
         memory = PROGRAM + round(one * people * each) + ENTRY * entries
+        memory += LINE * lines * min(people, PEOPLE)
         took = seconds(method.name, plan.unit, people * each, items)
     return Outlay(
         rounds=len(made),
