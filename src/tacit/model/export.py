@@ -81,6 +81,7 @@ def export_arrays(model: Model, out: str, kind: str) -> None:
     catalogue = model.shared.catalogue
     items = len(catalogue)
     arrays = {n: np.asarray(a) for n, a in model.personal.vectors().items()}
+    needs = model.personal.arrays_needed
     if kind == "npz":
         _write(out, kind, {"ids": np.array(list(catalogue.ids)), **arrays})
         return
@@ -91,6 +92,7 @@ def export_arrays(model: Model, out: str, kind: str) -> None:
         n: a if a.ndim == 1 else a.tolist()
         for n, a in arrays.items()
         if a.shape[:1] == (items,)
+        and (n not in needs or needs[n].shape[0] == "items")
     }
     _write(out, kind, columns)
 
