@@ -136,7 +136,7 @@ def personal(folder: Path) -> None:
 def arrays(
     rng: np.random.Generator,
 ) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
-    """Arrays and numbers of every personal model."""
+    """Arrays and numbers of every personal model, and of one that knows what choices imply."""
 
     def single(*shape: int) -> Any:
         return rng.normal(size=shape).astype(np.float32)
@@ -164,6 +164,15 @@ def arrays(
     return {
         "mean": ({"weight": base["weight"]}, {"mean": 0.2}),
         "gaussian": ({**base, "kept": np.abs(single(9, ITEMS))}, kept),
+        "implied gaussian": (
+            {
+                **base,
+                "per_rating": np.abs(single(WIDTH)),
+                "implied": single(WIDTH, WIDTH),
+                "usual": single(WIDTH),
+            },
+            noise,
+        ),
         "ease": (
             {
                 "weight": base["weight"],
@@ -234,7 +243,8 @@ def models(folder: Path) -> None:
             [[np.nan if int(i) == 3 else int(i) / 3] for i in ids], np.float32
         ),
     )
-    for personal, (held, numbers) in arrays(np.random.default_rng(1)).items():
+    for name, (held, numbers) in arrays(np.random.default_rng(1)).items():
+        personal = name.removeprefix("implied ")
         likes = personal in ("ease", "liked factors")
         schema = Schema(1, 5, users=PEOPLE, positive=4.0 if likes else None)
         method_name = "bias" if personal == "gaussian" else "als"
@@ -249,4 +259,4 @@ def models(folder: Path) -> None:
             catalogue,
             {"sweeps": 3},
         )
-        shared.save(folder / personal.replace(" ", "-"), statement.to_json())
+        shared.save(folder / name.replace(" ", "-"), statement.to_json())

@@ -1,6 +1,7 @@
 """Makes `spec/vectors/personal-*.json`: what a person is told, for every kind of published model.
 
-    python spec/personal.py
+    python spec/personal.py                    all files
+    python spec/personal.py implied-gaussian   these alone
 
 Each file holds a small packed model, fitted to part of the embedded sample, and what Python answers
 to a few people's ratings. `tests/web` checks that Python still gives these answers from the packed
@@ -12,9 +13,10 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,7 @@ LINEAR = ("gaussian", "factors")
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "mean": ("popularity", {"epsilon": 5.0}),
     "gaussian": ("covariance-svd", {"calibration": "none", "rank": 5}),
+    "implied-gaussian": ("bayes", {"epsilon": 50.0}),
     "factors": ("svdpp-gradient", {"calibration": "none"}),
     "lifted-factors": (
         "svdpp-gradient",
@@ -228,15 +231,16 @@ def items() -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Write all files anew."""
+def main(kinds: Sequence[str] = ()) -> None:
+    """Write all files anew, or those of these kinds."""
     warnings.simplefilter("ignore")
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / "personal-items.json").write_text(
         json.dumps(items(), ensure_ascii=False) + "\n"
     )
     with tempfile.TemporaryDirectory() as folder:
-        for kind, (name, options) in KINDS.items():
+        for kind in kinds or KINDS:
+            name, options = KINDS[kind]
             shared = fitted(name, options, str(Path(folder) / "ledger.sqlite"))
             packed = pack(shared, kind).data
             seen = as_read(shared, packed)
@@ -253,4 +257,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -145,9 +145,10 @@ def test_no_neighbour_of_a_small_crowd_moves_it(ratings, name, unit, delta):
 def test_a_plan_for_many_has_every_stage():
     """What the cases of `MANY` are for: were a stage to leave these plans, it would leave
     the test above too."""
+    choices = ("implied", "agreement")
     for unit, stages in (
-        ("user", {"widths", "tastes", "covariance", "sweep 1"}),
-        ("rating", {"widths", "covariance", "effects instead"}),
+        ("user", {"widths", "tastes", "covariance", "sweep 1", *choices}),
+        ("rating", {"widths", "covariance", "effects instead", *choices}),
     ):
         run = _Run(
             find("bayes")(epsilon=2.0, unit=unit),

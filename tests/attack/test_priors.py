@@ -113,7 +113,7 @@ def test_no_prior_lets_a_neighbour_move_a_sum_further(prior, unit, far_model):
     state = method.first_state(public).after(people=float(MANY))
     events = plan.events(public.budget).values()
     names = hunt(method, public, plan, state, unit, events)
-    assert "covariance" in names
+    assert {"covariance", "implied", "agreement"} <= set(names)
     assert ("widths" in names) == (prior == "public")
     assert unit == "rating" or {"tastes", "sweep 1"} <= set(names)
 
@@ -130,3 +130,4 @@ def test_nor_does_a_calendar():
     events = plan.events(public.budget).values()
     names = hunt(method, public, plan, state, "user", events)
     assert {"effects", "tastes", "choice"} <= set(names)
+    assert not {"implied", "agreement"} & set(names)

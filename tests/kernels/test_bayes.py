@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 
 from tacit.methods.bayes.kernels import left_out_tastes, taste_moments
+from tacit.methods.bayes.kernels_implied import (
+    implied_agreement,
+    implied_products,
+)
 
 ITEMS = 30
 WIDTH = 7
 AXES = 3
+LEANINGS = 4
+SIZE, MORE, SQUARES, MOST = 3.0, 20.0, 0.5, 16
 
 
 @pytest.fixture
@@ -118,3 +124,122 @@ def test_the_cut_into_blocks_changes_no_bit(people):
     )
     assert (part == whole[cut:]).all()
     assert (part_tastes == tastes[cut:]).all()
+
+
+def products(people, leaning):
+    ptr, item, residual, loadings, precision, axes = people
+    directions = leaning.shape[1]
+    width = directions * axes.shape[1] + directions * (directions + 1) // 2
+    out = np.full((len(ptr) - 1, width), np.nan)
+    implied_products(
+        ptr,
+        item,
+        residual,
+        loadings,
+        precision,
+        axes,
+        leaning,
+        SIZE,
+        MORE,
+        SQUARES,
+        out,
+    )
+    return out
+
+
+def agreement(people, hints):
+    ptr, item, residual, loadings, precision, _ = people
+    out = np.full((len(ptr) - 1, 2), np.nan)
+    implied_agreement(
+        ptr, item, residual, loadings, precision, hints, MORE, MOST, out
+    )
+    return out
+
+
+def from_the_fourth_on(people):
+    """The last two of these people, as a block of their own."""
+    ptr, item, residual, *same = people
+    cut = ptr[3]
+    return (ptr[3:] - cut, item[cut:], residual[cut:], *same)
+
+
+def lines():
+    """For items: how each is told from the usual ones, and what it implies."""
+    rng = np.random.default_rng(6)
+    return rng.normal(size=(ITEMS, LEANINGS)), rng.normal(size=(ITEMS, WIDTH))
+
+
+def test_products_are_those_of_what_a_choice_says_and_what_ratings_say(people):
+    ptr, item, residual, loadings, precision, axes = people
+    leaning, _ = lines()
+    out = products(people, leaning)
+    rows, columns = np.triu_indices(LEANINGS)
+    for person in range(1, len(ptr) - 1):
+        cells = slice(ptr[person], ptr[person + 1])
+        mean, _ = posterior(item[cells], residual[cells], loadings, precision)
+        count = ptr[person + 1] - ptr[person]
+        lean = SIZE * leaning[item[cells]].sum(axis=0) / (count + MORE)
+        squares = SQUARES * np.outer(lean, lean)
+        packed = squares[rows, columns] * np.where(
+            rows == columns, 1, np.sqrt(2)
+        )
+        both = np.outer(lean, axes.T @ mean).ravel()
+        assert out[person] == pytest.approx(
+            np.concatenate([both, packed]), abs=1e-10
+        )
+        # So the norm of the row is that of both matrices together.
+        assert np.linalg.norm(out[person]) == pytest.approx(
+            np.hypot(np.linalg.norm(both), np.linalg.norm(squares))
+        )
+
+
+def test_agreement_is_of_ratings_and_of_what_other_items_imply(people):
+    ptr, item, residual, loadings, precision, _ = people
+    _, hints = lines()
+    out = agreement(people, hints)
+    for person in range(1, len(ptr) - 1):
+        cells = slice(ptr[person], ptr[person + 1])
+        mean, covariance = posterior(
+            item[cells], residual[cells], loadings, precision
+        )
+        count = ptr[person + 1] - ptr[person]
+        implied = hints[item[cells]].sum(axis=0) / (count + MORE)
+        shown = np.eye(WIDTH) - covariance
+        # Each rating beside what the other items imply.
+        every = np.arange(ptr[person], ptr[person + 1])
+        some = every[np.arange(min(count, MOST)) * count // min(count, MOST)]
+        own = [
+            precision[item[cell]]
+            * residual[cell]
+            * (hints[item[cell]] @ covariance @ loadings[item[cell]])
+            for cell in some
+        ]
+        agreed = implied @ mean - np.mean(own) * count / (count + MORE)
+        expected = [agreed, implied @ shown @ implied]
+        assert out[person] == pytest.approx(expected, abs=1e-10)
+
+
+def test_who_has_rated_nothing_implies_nothing(people):
+    leaning, hints = lines()
+    assert people[0][1] == 0
+    assert not products(people, leaning)[0].any()
+    assert not agreement(people, hints)[0].any()
+
+
+def test_what_is_implied_is_the_same_in_any_block(people):
+    leaning, hints = lines()
+    last = from_the_fourth_on(people)
+    assert (products(last, leaning) == products(people, leaning)[3:]).all()
+    assert (agreement(last, hints) == agreement(people, hints)[3:]).all()
+
+
+def test_directions_and_axes_that_are_not_there_add_nothing(people):
+    *most, axes = people
+    leaning, _ = lines()
+    wide = np.hstack([axes, np.zeros((WIDTH, 9))])
+    more = np.hstack([leaning, np.zeros((ITEMS, 9))])
+    out = products((*most, wide), more)
+    assert np.isfinite(out).all()
+    assert np.linalg.norm(out, axis=1) == pytest.approx(
+        np.linalg.norm(products(people, leaning), axis=1)
+    )

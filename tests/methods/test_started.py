@@ -15,7 +15,7 @@ from tacit.data.splits import per_rating
 from tacit.errors import SettingError
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import _Run, fit, trial
-from tacit.model.extend import add_items
+from tacit.model.extend import BY_ITEM, add_items
 from tacit.model.model import Model
 
 
@@ -141,10 +141,9 @@ def test_rows_follow_ids_not_places(split):
         Bayes(epsilon=5.0), split.train, items=sample_catalogue(), users=1500
     )
     order = np.random.default_rng(0).permutation(len(sample_catalogue()))
-    arrays = {
-        name: array[:, order] if name == "kept" else array[order]
-        for name, array in start.shared.arrays.items()
-    }
+    given = start.shared.arrays
+    turned_rows = {name: given[name][order] for name in BY_ITEM}
+    arrays = {**given, **turned_rows, "kept": given["kept"][:, order]}
     ids = [sample_catalogue().ids[i] for i in order]
     turned = Model(
         replace(start.shared, arrays=arrays, catalogue=Catalogue(ids)),

@@ -14,6 +14,7 @@ from tacit.fitting.run import trial
 from tacit.model.extend import EXTENDED, add_items, merge
 from tacit.model.lineage import paid_for
 from tacit.model.model import Model, load
+from tacit.model.person.gaussian_personal import GaussianPersonal
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,18 @@ def model():
         items=sample_catalogue(),
         users=1500,
     )
+
+
+@pytest.fixture(scope="module")
+def choosing(model):
+    """The same model, where having rated an item says something too."""
+    rng = np.random.default_rng(2)
+    width = model.shared.arrays["loadings"].shape[1]
+    told = {
+        "implied": rng.normal(0, 5, (width, width)).astype(np.float32),
+        "usual": rng.normal(0, 0.1, width).astype(np.float32),
+    }
+    return replace(model.shared, arrays={**model.shared.arrays, **told})
 
 
 def copies(catalogue, rows):
@@ -77,6 +90,40 @@ def test_the_extended_model_is_saved_and_names_its_origin(model, tmp_path):
     again = load(tmp_path / "model")
     assert again.shared.digest() == shared.digest()
     assert paid_for(again.shared).digest() == model.shared.digest()
+
+
+def test_having_rated_a_new_item_says_what_its_loadings_say(model, choosing):
+    new = copies(choosing.catalogue, np.arange(5))
+    arrays = dict(choosing.arrays)
+    told = {name: arrays.pop(name) for name in ("implied", "usual")}
+    shared = add_items(choosing, new)
+    bare = add_items(replace(choosing, arrays=arrays), new)
+    for name, array in (told | bare.arrays).items():
+        assert np.array_equal(shared.arrays[name], array), name
+    found = GaussianPersonal(shared.arrays, shared.numbers).model
+    arrays = {k: v.astype(np.float64) for k, v in shared.arrays.items()}
+    row = len(choosing.catalogue) + 2
+    told = (arrays["loadings"][row] - arrays["usual"]) @ arrays["implied"]
+    np.testing.assert_allclose(found.implied[row], told)
+    own = {"new 2": 5.0, choosing.catalogue.ids[7]: 1.0}
+    answers = [
+        Model(each, model.statement).predict(own, ["new 4"])[0]
+        for each in (shared, bare)
+    ]
+    assert all(np.isfinite(each.rating) for each in answers)
+    assert abs(answers[0].rating - answers[1].rating) > 1e-3
+
+
+def test_what_choices_imply_is_cut_out_with_the_paid_model(
+    model, choosing, tmp_path
+):
+    shared = add_items(choosing, copies(choosing.catalogue, np.arange(2)))
+    Model(shared, model.statement).save(tmp_path / "model")
+    again = load(tmp_path / "model").shared
+    assert again.digest() == shared.digest()
+    assert paid_for(again).digest() == choosing.digest()
+    with pytest.raises(ModelError, match="not an extension"):
+        paid_for(doctored(again, "implied", 0))
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,10 @@ GAUSSIAN = {
     "loadings": np.ones((ITEMS, 3), np.float32),
     "weight": np.ones(ITEMS, np.float32),
 }
+CHOICE = {
+    "implied": np.ones((3, 3), np.float32),
+    "usual": np.ones(3, np.float32),
+}
 LISTS = {
     "start": np.arange(ITEMS + 1, dtype=np.int64),
     "neighbour": np.array([1, 2, 3, 4, 0], np.int32),
@@ -256,6 +260,16 @@ def test_catalogues_are_checked(folder, changes):
         ("gaussian", {"loadings": np.full((ITEMS, 3), np.nan, np.float32)}),
         ("gaussian", {"loadings": np.ones((ITEMS, 5000), np.float32)}),
         ("gaussian", {"loadings": np.ones((ITEMS, 0), np.float32)}),
+        ("gaussian", {"implied": CHOICE["implied"]}),
+        ("gaussian", {"usual": CHOICE["usual"]}),
+        ("gaussian", CHOICE | {"implied": np.ones((3, 2), np.float32)}),
+        ("gaussian", CHOICE | {"implied": np.ones((ITEMS, 3), np.float32)}),
+        ("gaussian", CHOICE | {"implied": np.ones(3, np.float32)}),
+        ("gaussian", CHOICE | {"implied": np.ones((3, 3), np.int32)}),
+        ("gaussian", CHOICE | {"implied": np.full((3, 3), np.inf, np.float32)}),
+        ("gaussian", CHOICE | {"usual": np.ones(ITEMS, np.float32)}),
+        ("gaussian", CHOICE | {"usual": np.ones((1, 3), np.float32)}),
+        ("gaussian", CHOICE | {"usual": np.full(3, np.nan, np.float32)}),
         (
             "kept-neighbours",
             {"start": np.array([0, 5, 1, 5, 2, 5], np.uint32)},
@@ -277,6 +291,11 @@ def test_arrays_fit_the_personal_model(tmp_path, personal, changes):
     """Break 9: shapes, indices and types that ended in tracebacks; all digests are right."""
     shared(personal, arrays=changes).save(tmp_path / "model", "{}")
     refused(tmp_path / "model", "damaged")
+
+
+def test_what_a_choice_implies_is_read_where_both_arrays_are_there(tmp_path):
+    shared(arrays=CHOICE).save(tmp_path / "model", "{}")
+    assert set(load(tmp_path / "model").shared.arrays) == {*GAUSSIAN, *CHOICE}
 
 
 def test_every_personal_model_declares_what_it_needs():

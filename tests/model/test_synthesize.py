@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,6 +130,20 @@ def test_the_same_seed_gives_the_same_people(fitted):
     other = synthesize(model, people=50, seed=4)
     assert np.array_equal(one.ratings.value, same.ratings.value)
     assert not np.array_equal(one.ratings.item, other.ratings.item)
+
+
+def test_what_choices_imply_is_no_part_of_how_people_are_drawn(fitted):
+    """A model that knows it makes the same people: `--lean` says how they choose."""
+    model = fitted[0].fitted
+    width = model.shared.arrays["loadings"].shape[1]
+    more = {"implied": np.eye(width), "usual": np.ones(width)}
+    told = {name: each.astype(np.float32) for name, each in more.items()}
+    arrays = {**model.shared.arrays, **told}
+    shared = replace(model.shared, arrays=arrays)
+    other = tacit.Model(shared, model.statement)
+    one, same = (synthesize(each, people=40) for each in (model, other))
+    assert np.array_equal(one.ratings.item, same.ratings.item)
+    assert np.array_equal(one.ratings.value, same.ratings.value)
 
 
 def test_it_costs_nothing_and_reads_nothing_else(fitted, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from tacit.errors import ModelError, SettingError
 from tacit.model.person.base import Own, personal_model
 from tacit.model.shared import Shared, load_shared
-from tacit.serving.compact import LEVELS, pack, unpack
+from tacit.serving.compact import LEVELS, Precision, pack, unpack
 
 
 @pytest.fixture
@@ -60,6 +60,33 @@ def test_predictions_hardly_move(shared: Shared) -> None:
     told = [personal_model(each).predict(own) for each in (shared, seen)]
     assert np.abs(told[0][0] - told[1][0]).max() < 2e-3
     assert np.abs(told[0][1] - told[1][1]).max() < 2e-3
+
+
+@pytest.mark.parametrize("precision", ["auto", "int8"])
+def test_what_choices_imply_hardly_moves_either(
+    shared: Shared, precision: Precision
+) -> None:
+    rng = np.random.default_rng(1)
+    width = shared.arrays["loadings"].shape[1]
+    told = {
+        "implied": rng.normal(0, 2, (width, width)).astype(np.float32),
+        "usual": rng.normal(0, 0.1, width).astype(np.float32),
+    }
+    known = replace(shared, arrays={**shared.arrays, **told})
+    packed = pack(known, "m", precision)
+    seen = unpack(packed.data).arrays
+    assert packed.error["usual"] == 0
+    assert seen["implied"].shape == (width, width)
+    rows = rng.permutation(len(shared.catalogue))[:40]
+    own = Own(rows, rng.uniform(-2, 2, 40))
+    bare = {k: v for k, v in known.arrays.items() if k not in told}
+    before, after, without = (
+        personal_model(replace(shared, arrays=arrays)).predict(own)[0]
+        for arrays in (known.arrays, seen, bare)
+    )
+    allowed = 2e-3 if precision == "auto" else 0.03
+    assert np.abs(before - after).max() < allowed
+    assert np.abs(before - without).max() > 0.05
 
 
 def test_what_a_later_fit_needs_is_not_sent(shared: Shared) -> None:

@@ -42,22 +42,24 @@ const somebody = new Map([
   [40, 5],
 ]);
 
-test('clicks one by one give what all at once give', () => {
-  const model = open('gaussian');
-  const ratings = new Map();
-  for (let k = 0; k < 40; k++) {
-    const item = (k * 17) % 60;
-    if (k % 5 === 4) ratings.delete([...ratings.keys()][0]);
-    else ratings.set(item, 1 + (k % 5));
-    const clicked = model.person(ratings).predict();
-    const fresh = open('gaussian').person(ratings).predict();
-    for (const name of ['rating', 'error']) {
-      clicked[name].forEach((value, i) =>
-        assert.ok(Math.abs(value - fresh[name][i]) < 1e-6, `${name} ${i}`),
-      );
+for (const kind of ['gaussian', 'implied-gaussian']) {
+  test(`${kind}: clicks one by one give what all at once give`, () => {
+    const model = open(kind);
+    const ratings = new Map();
+    for (let k = 0; k < 40; k++) {
+      const item = (k * 17) % 60;
+      if (k % 5 === 4) ratings.delete([...ratings.keys()][0]);
+      else ratings.set(item, 1 + (k % 5));
+      const clicked = model.person(ratings).predict();
+      const fresh = open(kind).person(ratings).predict();
+      for (const name of ['rating', 'error']) {
+        clicked[name].forEach((value, i) =>
+          assert.ok(Math.abs(value - fresh[name][i]) < 1e-6, `${name} ${i}`),
+        );
+      }
     }
-  }
-});
+  });
+}
 
 test('an earlier person is not changed by a later click', () => {
   const model = open('gaussian');
@@ -82,18 +84,38 @@ test('lists leave out what is rated or excluded, and safety changes what is unsu
   assert.deepEqual(boldly, person.rank({ by: 'explore', safety: 0.5 }));
 });
 
-test('reasons name the strongest ratings and the rest speak together', () => {
-  const model = open('gaussian');
-  const person = model.person(new Map(Array.from({ length: 20 }, (_, k) => [k * 3, 1 + (k % 5)])));
-  const told = person.reasons(1);
-  assert.equal(told.own.length, 3);
-  assert.ok(told.tastes.some((taste) => taste.code === 'level'));
-  assert.ok(told.tastes.some((taste) => taste.code === 'feature'));
-  const all = person.reasons(1, Infinity);
-  assert.equal(all.tastes.length, 0);
-  assert.ok(Math.abs(all.total - told.total) < 1e-9);
-  assert.ok(Math.abs(told.total - (model.middle + model.unit * person.state.mean[1])) < 1e-9);
-});
+for (const kind of ['gaussian', 'implied-gaussian']) {
+  test(`${kind}: reasons name the strongest ratings and the rest speak together`, () => {
+    const model = open(kind);
+    const ratings = new Map(Array.from({ length: 20 }, (_, k) => [k * 3, 1 + (k % 5)]));
+    const person = model.person(ratings);
+    const told = person.reasons(1);
+    assert.equal(told.own.length, 3);
+    assert.ok(told.tastes.some((taste) => taste.code === 'level'));
+    assert.ok(told.tastes.some((taste) => taste.code === 'feature'));
+    const all = person.reasons(1, Infinity);
+    assert.equal(all.tastes.length, 0);
+    assert.ok(Math.abs(all.total - told.total) < 1e-9);
+    assert.ok(Math.abs(told.total - (model.middle + model.unit * person.state.mean[1])) < 1e-9);
+  });
+}
+
+for (const kind of ['gaussian', 'implied-gaussian']) {
+  test(`${kind}: what some ratings say together is the sum of their reasons`, () => {
+    const model = open(kind);
+    const { kindOf } = model;
+    const { explain, part } = model.person(somebody).state;
+    for (const used of [() => true, (index) => index % 2 === 0, (index) => index === 1]) {
+      const vector = part(used);
+      for (const item of [1, 3, 59]) {
+        const row = kindOf.loadings.subarray(item * kindOf.width, (item + 1) * kindOf.width);
+        const told = row.reduce((all, value, a) => all + value * vector[a], 0);
+        const own = explain(item).own.reduce((all, value, j) => all + (used(j) ? value : 0), 0);
+        assert.ok(Math.abs(told - own) < 1e-9, `${item}: ${told}, not ${own}`);
+      }
+    }
+  });
+}
 
 test('why an item is not there', () => {
   const model = open('gaussian');
@@ -218,6 +240,46 @@ test('a hostile model is refused in plain words', () => {
     const short = packed({ header, body }).slice(0, cut);
     assert.throws(() => parseModel(short, { ...items, digest: header.digest }), ModelError);
   }
+});
+
+test('what choices imply is refused in part or in another shape', () => {
+  const { body } = parts('implied-gaussian');
+  const wrong = {
+    implied: (h) => h.arrays.filter((each) => each.name !== 'implied'),
+    usual: (h) => h.arrays.filter((each) => each.name !== 'usual'),
+    narrow: (h) => {
+      h.arrays.find((each) => each.name === 'implied').shape[1] -= 1;
+      return h.arrays;
+    },
+    short: (h) => {
+      h.arrays.find((each) => each.name === 'usual').shape[0] -= 1;
+      return h.arrays;
+    },
+  };
+  for (const [name, spoil] of Object.entries(wrong)) {
+    const { header } = parts('implied-gaussian');
+    header.arrays = spoil(header);
+    assert.throws(
+      () => parseModel(packed({ header, body }), { ...items, digest: header.digest }),
+      (error) => error instanceof ModelError && /array (implied|usual)/.test(error.message),
+      name,
+    );
+  }
+});
+
+test('kinds that add neighbours go without what choices imply', () => {
+  const { header, body } = parts('factor-neighbours');
+  const { width } = open('factor-neighbours').kindOf;
+  for (const [name, shape] of [
+    ['implied', [width, width]],
+    ['usual', [width]],
+  ])
+    header.arrays.push({ name, type: 'f32', shape, at: body.length, error: 0 });
+  const ones = Buffer.from(new Float32Array(width * (width + 1)).fill(1).buffer);
+  const more = packed({ header, body: Buffer.concat([body, ones]) });
+  const model = parseModel(more, { ...items, digest: header.digest });
+  const plain = open('factor-neighbours').person(somebody).predict();
+  assert.deepEqual(model.person(somebody).predict(), plain);
 });
 
 test('neighbours that point outside the model are refused', () => {

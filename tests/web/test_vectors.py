@@ -7,6 +7,7 @@ import importlib.util
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 from tacit.data.catalogue import catalogue_from
 from tacit.data.schema import Schema
+from tacit.model.person.base import Own, personal_model
 from tacit.model.shared import Shared
 from tacit.serving.compact import unpack
 
@@ -84,11 +86,27 @@ def test_every_kind_of_model_has_a_file() -> None:
 
     kinds = {published(json.loads(path.read_text())).personal for path in FILES}
     assert kinds == set(PERSONAL)
+    assert "personal-implied-gaussian" in {path.stem for path in FILES}
     size = sum(
         path.stat().st_size
         for path in (ROOT / "spec" / "vectors").glob("personal*")
     )
-    assert size < 300_000
+    assert size < 320_000
+
+
+def test_what_choices_imply_is_in_the_answers_of_its_file() -> None:
+    path = ROOT / "spec" / "vectors" / "personal-implied-gaussian.json"
+    shared = published(json.loads(path.read_text()))
+    arrays = dict(shared.arrays)
+    assert np.abs(arrays.pop("implied")).max() > 1
+    assert np.abs(arrays.pop("usual")).max() > 0.1
+    own = Own(np.arange(10), np.linspace(-2, 2, 10))
+    told, bare = (
+        personal_model(each).predict(own)
+        for each in (shared, replace(shared, arrays=arrays))
+    )
+    for one, other in zip(told, bare, strict=True):
+        assert np.abs(one - other).max() > 100 * CLOSE
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -215,7 +215,9 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     if found.facts["lets_the_future_in"]:
         note("a random split lets the future in; --split time does not")
     if found.facts["by_day"]:
-        note("each question was asked on the day of its rating; --no-days asks without")
+        note(
+            "each question was asked on the day of its rating; --no-days asks without"
+        )
     _write(found, ratings, options)
     if as_json:
         print_json(found.to_json())

@@ -20,6 +20,8 @@ NAMES = {
     "covariance": "which items are liked together",
     "sweep": "how items answer to tastes, better with each",
     "tastes": "how much tastes for features of items differ",
+    "implied": "what a choice of items says of tastes",
+    "agreement": "how far to believe that",
     "choice": "how widely people differ",
     "popularity": "how often each item is rated or liked",
     "gram": "which items are liked together (a Gram matrix)",

@@ -45,6 +45,33 @@ def gather(
 
 
 @njit(cache=True, nogil=True)
+def add_hints(
+    first: int,
+    last: int,
+    item: NDArray[np.uint32],
+    hints: NDArray[np.float64],
+    more: float,
+    right: NDArray[np.float64],
+) -> float:
+    """Add what a person's choice of items implies, the sum of their rows of `hints` over their
+    number and `more`, to her right side; its squared length. `hints` has no columns where
+    nothing is implied."""
+    if not hints.shape[1]:
+        return 0.0
+    mean = np.zeros(hints.shape[1])
+    for cell in range(first, last):
+        row = hints[item[cell]]
+        for a in range(len(mean)):
+            mean[a] += row[a]
+    total = 0.0
+    for a in range(len(mean)):
+        value = mean[a] / (last - first + more)
+        right[a] += value
+        total += value * value
+    return total
+
+
+@njit(cache=True, nogil=True)
 def gather_columns(
     first: int,
     last: int,
@@ -108,13 +135,16 @@ def solve_columns(
     loadings: NDArray[np.float64],
     root: NDArray[np.float64],
     per_rating: NDArray[np.float64],
+    hints: NDArray[np.float64],
+    more: float,
     space: Floats,
     products: Floats,
     system: NDArray[np.float64],
     right: NDArray[np.float64],
-) -> None:
-    """`gather_columns`, the prior and `factorize` for one person. `per_rating` is precision
-    that a rating adds to each column, telling nothing of it."""
+) -> float:
+    """`gather_columns`, the prior and `factorize` for one person; the squared length of what
+    is implied. `per_rating` is precision that a rating adds to each column, telling nothing of
+    it; `hints` and `more` as in `add_hints`."""
     gather_columns(
         first,
         last,
@@ -127,10 +157,12 @@ def solve_columns(
         system,
         right,
     )
+    implied: float = add_hints(first, last, item, hints, more, right)
     count = last - first
     for a in range(len(right)):
         system[a, a] += 1.0 + count * per_rating[a]
     factorize(system, right)
+    return implied
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -180,6 +212,8 @@ def predict_block(
     loadings: NDArray[np.float64],
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
+    hints: NDArray[np.float64],
+    more: float,
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
     typical: float,
@@ -200,7 +234,7 @@ def predict_block(
     for person in range(start, stop):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        solve_columns(
+        implied = solve_columns(
             ptr[person],
             ptr[person + 1],
             item,
@@ -208,6 +242,8 @@ def predict_block(
             loadings,
             root,
             per_rating,
+            hints,
+            more,
             space,
             products,
             system,
@@ -215,7 +251,7 @@ def predict_block(
         )
         first, last = ptr[person], ptr[person + 1]
         # As `misfit_of`: the first sum stands among the products already.
-        misfit = products[width, width]
+        misfit = products[width, width] + implied
         for a in range(width):
             misfit -= right[a] * right[a]
         over = misfit + unsure - (last - first)
@@ -311,6 +347,8 @@ def posterior_means(
     loadings: NDArray[np.float64],
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
+    hints: NDArray[np.float64],
+    more: float,
     means: NDArray[np.float64],
 ) -> None:
     """Write E[z_u] of every person of a block, each alone."""
@@ -328,6 +366,8 @@ def posterior_means(
             loadings,
             root,
             per_rating,
+            hints,
+            more,
             space,
             products,
             system,

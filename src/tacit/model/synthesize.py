@@ -191,7 +191,7 @@ def world_of(
     told["lean"] = (
         f"{leaning:g} in log-odds for a point of liking, "
         + ("a default" if lean is None else "as declared")
-        + ": what people choose to rate is not released"
+        + ": it follows from no release"
     )
     steps = _step(shared.schema) if step is None else float(step)
     width = shared.schema.high - shared.schema.low

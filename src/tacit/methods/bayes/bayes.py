@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
+from tacit.methods.bayes.implied import implied_rounds, with_implied
 from tacit.methods.bayes.likings import LikingsRound
 from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
@@ -35,7 +36,7 @@ from tacit.methods.first_order.started import story as started
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Round
-from tacit.rounds.state import State
+from tacit.rounds.state import NOT_YET, State
 
 
 class BayesSettings(BaseSettings):
@@ -86,8 +87,12 @@ class SoundBayes(Form):
     def finish(self, public: Public, state: BayesState) -> Shared:
         """The personal Gaussian model of what was released."""
         first = FirstOrder.of(public)
-        model = SecondOrder(first).last_model(state)
-        return published(self.method, first, state, model)
+        second = SecondOrder(first)
+        model = second.last_model(state)
+        shared = published(self.method, first, state, model)
+        if state.implied is NOT_YET:
+            return shared
+        return with_implied(shared, second, state)
 
 
 class Bayes(FirstForms):
@@ -117,6 +122,8 @@ def _second_rounds(
     sweeps = Sweeps(second, shares.axes, shares.carriers)
     for i, share in enumerate(shares.sweeps, 1):
         rounds.append(sweeps.sweep(f"sweep {i}", share, 1 / (mu * sqrt(share))))
+    if shares.implied:
+        rounds += implied_rounds(second, shares.implied, shares.leanings)
     return rounds
 
 

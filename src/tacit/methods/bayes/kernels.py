@@ -87,7 +87,7 @@ def _gather(
 
 
 @njit(cache=True, nogil=True)
-def _person(
+def solve_person(
     first: int,
     last: int,
     item: Any,
@@ -160,7 +160,7 @@ def left_out_tastes(
         first, last = ptr[person], ptr[person + 1]
         if first == last:
             continue
-        _person(
+        solve_person(
             first,
             last,
             item,
@@ -259,7 +259,7 @@ def taste_moments(
         out[person] = 0.0
         if first == last:
             continue
-        _person(
+        solve_person(
             first,
             last,
             item,

@@ -24,7 +24,18 @@ class Swept:
 
 
 @dataclass(frozen=True)
+class Implied:
+    """What a person's choice of items says of her tastes."""
+
+    coefficients: Floats
+    """Directions of choice x axes of taste. Which these are follows from what was released
+    before (`tacit.methods.bayes.implied.seen`), so a state has as many numbers everywhere."""
+
+
+@dataclass(frozen=True)
 class BayesState(FirstState):
-    """First-order statistics and tastes (`FirstState`), and what sweeps add to them."""
+    """First-order statistics and tastes (`FirstState`), what sweeps add to them, and what
+    choices imply."""
 
     swept: Swept = NOT_YET
+    implied: Implied = NOT_YET

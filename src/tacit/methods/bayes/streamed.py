@@ -1,7 +1,8 @@
 """`bayes` on a calendar: first-order statistics, and how tastes for public features vary.
 
-Left out are the covariance and the sweeps: both ask about people again with what was learned
-from everybody, and a person's rows are computed once. Their share goes to the items' sums.
+Left out are the covariance, the sweeps and what choices imply: all ask about people again with
+what was learned from everybody, and a person's rows are computed once. Their share goes to the
+items' sums.
 
 Moments are summed over all columns of a person's taste, not over the axes that ratings show
 best: which those are is known only from what is released, and may change from week to week.
@@ -152,5 +153,7 @@ def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
         rows=0,
         sweeps=(),
         axes=0,
+        implied=0.0,
+        leanings=0,
     )
     return replace(made, effects=(sum(made.effects) + freed,), second=kept)

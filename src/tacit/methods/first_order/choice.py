@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
+T = TypeVar("T")
 Groups = NDArray[np.int64]
 """The group of each column of a matrix of loadings, 0 for a person's own level: columns of
 one group are widened or narrowed together."""
@@ -120,15 +122,15 @@ def first_model(first: FirstOrder, state: FirstState) -> Grouped:
     )
 
 
-def once_for_each(model_of: ModelOf) -> ModelOf:
-    """The same model of the same state, made once: all blocks of a round ask for it."""
-    last: tuple[AnyState, Grouped] | None = None
+def once_for_each(made_of: Callable[[AnyState], T]) -> Callable[[AnyState], T]:
+    """The same answer for the same state, made once: all blocks of a round ask for it."""
+    last: tuple[AnyState, T] | None = None
 
-    def found_of(state: AnyState) -> Grouped:
+    def found_of(state: AnyState) -> T:
         nonlocal last
         kept = last
         if kept is None or kept[0] is not state:
-            last = kept = (state, model_of(state))
+            last = kept = (state, made_of(state))
         return kept[1]
 
     return found_of

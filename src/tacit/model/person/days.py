@@ -94,8 +94,14 @@ class Daily:
         prior = np.diag(self.model.added(len(self.items)))
         covariance = np.linalg.inv(prior + rows.T @ weighted)
         pulled = weighted.T @ self.rest
+        misfit = precision @ self.rest**2 - self._shifted()
+        hints = self.model.implied_by(self.items)
+        if hints is not None:
+            hint = hints.sum(axis=0)
+            pulled += hint
+            misfit += hint @ hint
         mean = covariance @ pulled
-        misfit = precision @ self.rest**2 - self._shifted() - pulled @ mean
+        misfit -= pulled @ mean
         scale = own_scale(float(misfit), len(self.items))
         return Posterior(mean, covariance, scale)
 
@@ -133,10 +139,13 @@ class Daily:
         return mean, np.sqrt(variance)
 
     def influence(self, target: int) -> Floats:
-        """How far each own rating moves the prediction of `target`; the sum is the whole move."""
+        """How far each own rating, and that it was given, moves the prediction of `target`; the sum
+        is the whole move."""
         asked = self._asked(self.model.loadings[target : target + 1])
         _, shared = self._shared()
         rows = self.model.loadings[self.items] - shared
         weighted = rows * self.model.precision[self.items][:, None]
-        pull = weighted @ self.posterior().covariance @ asked.rows[0]
-        return np.asarray((pull + asked.weights) * self.rest)
+        turned = self.posterior().covariance @ asked.rows[0]
+        moved = (weighted @ turned + asked.weights) * self.rest
+        hints = self.model.implied_by(self.items)
+        return np.asarray(moved if hints is None else moved + hints @ turned)

@@ -5,9 +5,11 @@ A rating is r_ui = baseline_i + x_i'z_u + e, with z_u ~ N(0, I) and e ~ N(0, noi
 variance_i), where variance_i is what the released numbers leave unknown of item i's effect.
 Given the person's own ratings z_u is Gaussian, by one small ridge solve. Where it is
 known how far the loadings themselves are off, each rating also adds that much to the
-precision (`per_rating`): many ratings of uncertain items never make a taste certain. How far
-her ratings lie from the model tells how much chance is in them, which widens or narrows her
-intervals and moves nothing else. Only numpy is needed, so a person's device can do it.
+precision (`per_rating`): many ratings of uncertain items never make a taste certain. Where
+it is known what people's choice of items says of their tastes, the prior mean of z_u is a
+mean over her items (`implied`) instead of 0. How far her ratings lie from the model tells how
+much chance is in them, which widens or narrows her intervals and moves nothing else. Only
+numpy is needed, so a person's device can do it.
 
 Guarantee: the model holds released and public numbers only; a person's ratings go into that
 person's posterior and nowhere else.
@@ -33,6 +35,8 @@ UNSURE = 1.3
 """What is added to a person's misfit because her own noise is not known exactly: with as many
 degrees of freedom as `TYPICAL` and her ratings, Student's 80 % interval is wider than the
 normal one by a share of (z^2 + 1)/4 over their number, z = 1.28; squared, 1.3 over it."""
+IMPLIED_MORE = 20.0
+"""Ratings at which what a choice of items implies is believed half: few items say little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,9 @@ class GaussianModel:
     per_rating: NDArray[np.float64] | None = None
     """Precision that each rating adds to each column of z_u, telling nothing of it: the
     variance of a typical item's loadings over `noise`. None adds none."""
+    implied: NDArray[np.float64] | None = None
+    """Items x columns: what having rated an item adds to the prior mean of z_u, times the number
+    of her ratings and `IMPLIED_MORE`. `per_rating` pulls to 0 all the same. None adds none."""
 
     @cached_property
     def precision(self) -> NDArray[np.float64]:
@@ -60,12 +67,27 @@ class GaussianModel:
             return one
         return np.asarray(one + ratings * self.per_rating, np.float64)
 
+    def implied_by(
+        self, items: NDArray[np.integer]
+    ) -> NDArray[np.float64] | None:
+        """What having rated each of these items adds to the prior mean of z_u, a row each."""
+        if self.implied is None:
+            return None
+        return np.asarray(self.implied[items] / (len(items) + IMPLIED_MORE))
+
     @property
     def each(self) -> NDArray[np.float64]:
         """`per_rating`, or zeros: for kernels."""
         if self.per_rating is None:
             return np.zeros(self.loadings.shape[1])
         return self.per_rating
+
+    @property
+    def hints(self) -> NDArray[np.float64]:
+        """`implied`, or no columns: for kernels."""
+        if self.implied is None:
+            return np.zeros((len(self.loadings), 0))
+        return self.implied
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +106,8 @@ def own_scale(misfit: float, ratings: int) -> float:
     """A person's own variance around the model in units of everybody's, shrunk to 1, and
     somewhat wider for not being known exactly.
 
-    `misfit` is y'V^-1 y, y her ratings less the baseline and V their covariance under the
-    model: as large as the number of her ratings, if she is like everybody.
+    `misfit` is y'V^-1 y, y her ratings less what the model expects of them before it knows
+    them and V their covariance: as large as the number of her ratings, if she is like everybody.
     """
     return 1.0 + (misfit + UNSURE - ratings) / (TYPICAL + ratings)
 
@@ -102,8 +124,15 @@ def fold_in(
     covariance = np.linalg.inv(prior + rows.T @ weighted)
     residual = ratings - model.baseline[items]
     pulled = weighted.T @ residual
+    misfit = model.precision[items] @ residual**2
+    hints = model.implied_by(items)
+    if hints is not None:
+        # Ratings are as far from the model as they are from what the choice implies.
+        hint = hints.sum(axis=0)
+        pulled += hint
+        misfit += hint @ hint
     mean = covariance @ pulled
-    misfit = model.precision[items] @ residual**2 - pulled @ mean
+    misfit -= pulled @ mean
     return Posterior(mean, covariance, own_scale(float(misfit), len(items)))
 
 
@@ -128,16 +157,14 @@ def influence(
     ratings: NDArray[np.floating],
     target: int,
 ) -> NDArray[np.float64]:
-    """How far each own rating moves the prediction of `target` from its baseline; the sum
-    is the whole move."""
+    """How far each own rating, and that it was given, moves the prediction of `target` from its
+    baseline; the sum is the whole move."""
     posterior = fold_in(model, items, ratings)
-    pull = model.loadings[items] @ (
-        posterior.covariance @ model.loadings[target]
-    )
-    result: NDArray[np.float64] = (
-        pull * model.precision[items] * (ratings - model.baseline[items])
-    )
-    return result
+    turned = posterior.covariance @ model.loadings[target]
+    pull = (model.loadings[items] @ turned) * model.precision[items]
+    result: NDArray[np.float64] = pull * (ratings - model.baseline[items])
+    hints = model.implied_by(items)
+    return result if hints is None else result + hints @ turned
 
 
 def predict_cells(
@@ -161,6 +188,8 @@ def predict_cells(
         model.loadings,
         model.precision,
         model.each,
+        model.hints,
+        IMPLIED_MORE,
         query_ptr,
         query_item,
         TYPICAL,
@@ -198,6 +227,8 @@ def predict_cells_by_day(
         model.loadings,
         model.precision,
         model.each,
+        model.hints,
+        IMPLIED_MORE,
         DAY,
         TYPICAL,
         UNSURE,

@@ -1,5 +1,6 @@
 """The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings`, and
-the number `noise`; `per_rating` where it is known how far loadings are off."""
+the number `noise`; `per_rating` where it is known how far loadings are off, `implied` and
+`usual` where it is known what a choice of items says of tastes."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from tacit.model.person.base import (
     Reason,
 )
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
-from tacit.model.person.gaussian import GaussianModel
-from tacit.model.person.needs import LEAST_NOISE, Needed, Number
+from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
+from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 from tacit.model.person.wanted import wanted
 
 
@@ -34,10 +35,24 @@ class GaussianPersonal(PersonalModel):
         "weight": Needed(("items",), optional=True),
         "kept": Needed(("kept", "known"), optional=True),
         "per_rating": Needed(("width",), low=0.0, optional=True),
+        "implied": Needed(("width", "width"), optional=True),
+        "usual": Needed(("width",), optional=True),
     }
     numbers_needed: ClassVar[Mapping[str, Number]] = {
         "noise": Number(low=LEAST_NOISE)
     }
+
+    @classmethod
+    def check_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        numbers: Mapping[str, float],
+        items: int,
+    ) -> None:
+        """What choices imply is told from what is usual."""
+        super().check_arrays(arrays, numbers, items)
+        if ("implied" in arrays) != ("usual" in arrays):
+            raise Unfit("one of the arrays implied and usual is missing")
 
     @cached_property
     def model(self) -> GaussianModel:
@@ -48,12 +63,22 @@ class GaussianPersonal(PersonalModel):
             np.ascontiguousarray(self.arrays["loadings"], np.float64),
             self.numbers["noise"],
             self._per_rating(),
+            self._implied(),
         )
 
     def _per_rating(self) -> Floats | None:
         if "per_rating" not in self.arrays:
             return None
         return np.ascontiguousarray(self.arrays["per_rating"], np.float64)
+
+    def _implied(self) -> Floats | None:
+        """(loadings - usual) x implied, a row an item: new items have theirs by their loadings."""
+        if type(self) is not GaussianPersonal or "implied" not in self.arrays:
+            return None
+        apart = np.asarray(self.arrays["loadings"], np.float64)
+        apart = apart - np.asarray(self.arrays["usual"], np.float64)
+        found = apart @ np.asarray(self.arrays["implied"], np.float64)
+        return np.ascontiguousarray(found)
 
     def _daily(self, own: Own) -> Daily | None:
         """With the day effect, where times are known; models that add neighbours to this
@@ -84,7 +109,7 @@ class GaussianPersonal(PersonalModel):
         )
 
     def explain(self, own: Own, item: int) -> Reason:
-        """How far each own rating moves the mean."""
+        """How far each own rating, and that it was given, moves the mean."""
         by_day = self._daily(own)
         if by_day is not None:
             moved = by_day.influence(item)
@@ -161,6 +186,8 @@ class GaussianPersonal(PersonalModel):
             model.loadings,
             model.precision,
             model.each,
+            model.hints,
+            IMPLIED_MORE,
             means,
         )
         scores: Floats = means @ model.loadings.T

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.compiled import njit
-from tacit.kernels.personal import factorize, gather, misfit_of, project
+from tacit.kernels.personal import (
+    add_hints,
+    factorize,
+    gather,
+    misfit_of,
+    project,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -45,6 +51,8 @@ def predict_days(
     loadings: NDArray[np.float64],
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
+    hints: NDArray[np.float64],
+    more: float,
     day: float,
     typical: float,
     unsure: float,
@@ -92,11 +100,12 @@ def predict_days(
                 right[a] -= pull[one] * shared[one, a] * total
                 for b in range(a + 1):
                     system[a, b] -= pull[one] * shared[one, a] * shared[one, b]
+        implied = add_hints(first, last, item, hints, more, right)
         for a in range(width):
             system[a, a] += 1.0 + (last - first) * per_rating[a]
         factorize(system, right)
         misfit = misfit_of(first, last, item, residual, precision, right)
-        over = misfit + unsure - shifted - (last - first)
+        over = misfit + implied + unsure - shifted - (last - first)
         scale = 1.0 + over / (typical + (last - first))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             one = np.searchsorted(moment, query_when[cell])
@@ -106,7 +115,7 @@ def predict_days(
                 centre, spread = pull[one] * shift[one], pull[one]
                 for a in range(width):
                     row[a] -= pull[one] * shared[one, a]
-            fitted, unsure = project(row, system, right, work)
+            fitted, unknown = project(row, system, right, work)
             mean[cell] = centre + fitted
             around = scale / precision[query_item[cell]]
-            variance[cell] = spread + unsure + around
+            variance[cell] = spread + unknown + around

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = '33e9e1593557';
+const VERSION = 'fb6a7f142c87';
 
 serve(VERSION);

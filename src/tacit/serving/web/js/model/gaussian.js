@@ -1,6 +1,7 @@
 /**
  * The personal Gaussian model: r = baseline + x'z + e, z ~ N(0, I), e ~ N(0, noise + variance).
  * Where it is known how far loadings are off, each rating adds `per_rating` to the precision of z.
+ * Where it is known what a choice of items says of tastes, z has a mean over own items, not 0.
  *
  * A click changes one rating, so the covariance of z changes by one outer product and the spread of
  * every item by one square. Many changes at once are solved anew.
@@ -35,6 +36,9 @@ const TYPICAL = 20;
 /** What is added to a misfit because one's own noise is not known exactly. */
 const UNSURE = 1.3;
 
+/** Ratings at which what a choice of items implies is believed half. */
+const IMPLIED_MORE = 20;
+
 /** @implements {Kind} */
 export class Gaussian {
   /** @param {Tables} tables @param {Record<string, number>} numbers @param {number} items */
@@ -53,6 +57,15 @@ export class Gaussian {
     /** Precision that each rating adds to each column, telling nothing of it. */
     this.unsure = tables.has('per_rating') ? floats(tables, 'per_rating', [this.width]).data : null;
     if (this.unsure?.some((v) => v < 0)) throw new ModelError('the array per_rating is below 0');
+    /**
+     * What a choice of items says of tastes; not for kinds that add neighbours.
+     * @type {{usual: Float32Array, turn: Float32Array} | undefined}
+     */
+    this.choice = undefined;
+    if (new.target === Gaussian && (tables.has('implied') || tables.has('usual'))) {
+      const usual = floats(tables, 'usual', [this.width]).data;
+      this.choice = { usual, turn: floats(tables, 'implied', [this.width, this.width]).data };
+    }
     /** Variance of a rating around the person's taste. */
     this.scatter = Float64Array.from(this.variance, (v) => this.noise + v);
     this.precision = this.scatter.map((v) => 1 / v);
@@ -89,7 +102,8 @@ export class Gaussian {
     const point = times(covariance, pulled, width, width);
     const mean = this.swept(posterior, point);
     // How far the ratings lie from the model, beside how far everybody's do.
-    let over = UNSURE - dot(pulled, 0, point, 0, width);
+    const hint = this.implied(own, () => true);
+    let over = UNSURE - dot(pulled, 0, point, 0, width) + dot(hint, 0, hint, 0, width);
     own.items.forEach((item, j) => {
       over += this.precision[item] * (own.values[j] - this.baseline[item]) ** 2 - 1;
     });
@@ -115,32 +129,64 @@ export class Gaussian {
   }
 
   /**
-   * How far each own rating moves the prediction of an item with these loadings.
+   * How far each own rating, and that it was given, moves the prediction of an item with these
+   * loadings.
    * @param {Own} own @param {Float64Array} covariance @param {import('./linear.js').Vector} row
    */
   influence(own, covariance, row) {
-    const turned = times(covariance, row, this.width, this.width);
-    return Float64Array.from(
+    const { width, choice } = this;
+    const along = times(covariance, row, width, width);
+    const moved = Float64Array.from(
       own.items,
       (item, j) =>
         this.precision[item] *
         (own.values[j] - this.baseline[item]) *
-        dot(this.loadings, item * this.width, turned, 0, this.width),
+        dot(this.loadings, item * width, along, 0, width),
     );
+    if (!choice) return moved;
+    const told = times(choice.turn, along, width, width);
+    const usual = dot(choice.usual, 0, told, 0, width);
+    own.items.forEach((item, j) => {
+      const apart = dot(this.loadings, item * width, told, 0, width) - usual;
+      moved[j] += apart / (own.items.length + IMPLIED_MORE);
+    });
+    return moved;
   }
 
   /**
-   * Sum of precision x loading x (rating less baseline) over the own ratings that are used.
+   * Sum of precision x loading x (rating less baseline) over the own ratings that are used, and
+   * what it implies that they were given.
    * @param {Own} own @param {(index: number) => boolean} used
    */
   pulled(own, used) {
-    const out = new Float64Array(this.width);
+    const out = this.implied(own, used);
     own.items.forEach((item, j) => {
       if (!used(j)) return;
       const weight = this.precision[item] * (own.values[j] - this.baseline[item]);
       for (let a = 0, at = item * this.width; a < this.width; a++)
         out[a] += weight * this.loadings[at + a];
     });
+    return out;
+  }
+
+  /**
+   * What the choice of the items that are used says of tastes.
+   * @param {Own} own @param {(index: number) => boolean} used
+   */
+  implied(own, used) {
+    const { width, choice } = this;
+    const out = new Float64Array(width);
+    if (!choice) return out;
+    const apart = new Float64Array(width);
+    own.items.forEach((item, j) => {
+      if (!used(j)) return;
+      for (let a = 0, at = item * width; a < width; a++)
+        apart[a] += this.loadings[at + a] - choice.usual[a];
+    });
+    for (let a = 0; a < width; a++) {
+      const share = apart[a] / (own.items.length + IMPLIED_MORE);
+      for (let b = 0; b < width; b++) out[b] += share * choice.turn[a * width + b];
+    }
     return out;
   }
 

@@ -1,0 +1,199 @@
+"""What people's choice of items says of their tastes: the last of the rounds of `bayes` that
+learn tastes, on the model that will be published, and how far to believe it.
+
+What is made of the release: `tacit.methods.refine.implied`; how a person uses it:
+`tacit.model.person.gaussian`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tacit.bound import RowClip, Rows
+from tacit.methods.bayes.rounds import SecondOrder
+from tacit.methods.bayes.state import BayesState, Implied
+from tacit.methods.first_order.choice import once_for_each
+from tacit.methods.first_order.rounds import person_rows
+from tacit.methods.first_order.state import Floats
+from tacit.methods.refine.choose import LEFT_OUT
+from tacit.methods.refine.implied import (
+    Leanings,
+    believed,
+    coefficients,
+    leanings,
+)
+from tacit.methods.refine.tastes import Axes, typical_axes
+from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
+from tacit.model.shared import Shared
+from tacit.rounds.round import AnyState, Block, Part, Released, Round
+
+CLIP = 4.0
+"""L2 norm of one person's products: half of a typical row on ML-1M. Twice as much, and three
+quarters, are alike."""
+SQUARES = 0.5
+"""Weight of hh' beside h s'."""
+AGREED_CLIP = 1.0
+"""L2 norm of what one person says of its worth."""
+AGREED_SHARE = 1 / 3
+"""Of the share of both: two numbers, beside hundreds."""
+SIZE = 4.0
+"""Makes h about as large as a normal number, for a person of many ratings."""
+NARROWEST = 1e-6
+"""Tastes that the choice made narrower than this are none: what is implied is divided by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What all contributions are made by: the model that will be published, axes of taste, and
+    directions of choice."""
+
+    model: GaussianModel
+    axes: Axes
+    leanings: Leanings
+
+    def hints(self, coefficients: Floats) -> Floats:
+        """Items x columns of taste: summed over what a person has rated and divided by their
+        number and `IMPLIED_MORE`, the prior mean of her tastes."""
+        told = SIZE * coefficients @ self.axes.vectors.T
+        return np.ascontiguousarray(self.leanings.rows @ told)
+
+    def turn(self, coefficients: Floats) -> Floats:
+        """(loadings - usual) times this are the `hints`."""
+        told = SIZE * coefficients @ self.axes.vectors.T
+        return np.asarray(self.leanings.turn @ told)
+
+
+def seen(second: SecondOrder, state: BayesState, kept: int) -> Seen:
+    """Before these rounds and after them the same, because they change nothing that it reads."""
+    model = second.last_model(state)
+    weight = state.weights.mean
+    axes = typical_axes(
+        model.loadings, model.precision, weight, state.level.count, kept
+    )
+    return Seen(model, axes, leanings(model.loadings, weight, kept))
+
+
+def implied_rounds(
+    second: SecondOrder, share: float, kept: int
+) -> tuple[Round, Round]:
+    """What choices imply, and how far to believe it."""
+    last = AGREED_SHARE * share
+    return (
+        implied_round(second, share - last, kept),
+        agreement_round(second, last, kept),
+    )
+
+
+def implied_round(second: SecondOrder, share: float, kept: int) -> Round:
+    """Sums over people of h s' and hh' along `kept` directions and axes.
+
+    Guarantee: a row is one person's products, clipped as a whole (`RowClip`), whatever the
+    model made of them.
+    """
+    width = kept**2 + kept * (kept + 1) // 2
+
+    def look(state: AnyState) -> Seen:
+        return seen(second, state, kept)
+
+    seen_of = once_for_each(look)
+
+    def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
+        from tacit.methods.bayes.kernels_implied import implied_products
+
+        known = seen_of(state)
+        out = np.empty((len(block.people), width))
+        implied_products(
+            block.ptr,
+            block.item,
+            block.value - known.model.baseline[block.item],
+            known.model.loadings,
+            known.model.precision,
+            known.axes.vectors,
+            known.leanings.rows,
+            SIZE,
+            IMPLIED_MORE,
+            SQUARES,
+            out,
+        )
+        out /= CLIP  # in its place: a person may have a thousand numbers
+        return {"products": person_rows(out)}
+
+    def absorb(
+        state: BayesState, released: Mapping[str, Released]
+    ) -> BayesState:
+        noisy, known = released["products"], seen_of(state)
+        products = CLIP * noisy.value[0, : kept**2].reshape(kept, kept)
+        squares = CLIP * noisy.value[0, kept**2 :] / SQUARES
+        found = coefficients(
+            products, squares, CLIP * noisy.sd, known.axes, known.leanings.there
+        )
+        return replace(state, implied=Implied(found))
+
+    part = Part("products", 1, RowClip(1.0), width=width, share=share)
+    return Round("implied", (part,), contribute, absorb)
+
+
+def agreement_round(second: SecondOrder, share: float, kept: int) -> Round:
+    """Sums over people of how far what her ratings say goes along with what her choice implies.
+
+    Guarantee: a row is one person's two numbers, clipped together (`RowClip`), whatever the
+    model made of them.
+    """
+
+    def look(state: AnyState) -> tuple[GaussianModel, Floats]:
+        known = seen(second, state, kept)
+        return known.model, known.hints(state.implied.coefficients)
+
+    seen_of = once_for_each(look)
+
+    def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
+        from tacit.methods.bayes.kernels_implied import implied_agreement
+
+        model, hints = seen_of(state)
+        out = np.empty((len(block.people), 2))
+        implied_agreement(
+            block.ptr,
+            block.item,
+            block.value - model.baseline[block.item],
+            model.loadings,
+            model.precision,
+            hints,
+            IMPLIED_MORE,
+            LEFT_OUT,
+            out,
+        )
+        return {"agreed": person_rows(out / AGREED_CLIP)}
+
+    def absorb(
+        state: BayesState, released: Mapping[str, Released]
+    ) -> BayesState:
+        noisy = released["agreed"]
+        agreed, size = AGREED_CLIP * noisy.value[0]
+        times = believed(agreed, size, AGREED_CLIP * noisy.sd)
+        return replace(
+            state, implied=Implied(times * state.implied.coefficients)
+        )
+
+    part = Part("agreed", 1, RowClip(1.0), width=2, share=share)
+    return Round("agreement", (part,), contribute, absorb)
+
+
+def with_implied(
+    shared: Shared, second: SecondOrder, state: BayesState
+) -> Shared:
+    """The published model with what choices imply, in units of its own loadings: those may have
+    been widened since."""
+    known = seen(second, state, len(state.implied.coefficients))
+    scales = state.choice.scales
+    kept = scales > NARROWEST
+    back = np.divide(1.0, scales, out=np.zeros_like(scales), where=kept)
+    turn = known.turn(state.implied.coefficients)
+    arrays = {
+        "implied": back[:, None] * turn * back,
+        "usual": known.leanings.usual * scales,
+    }
+    told = {name: np.asarray(each, np.float32) for name, each in arrays.items()}
+    return replace(shared, arrays={**shared.arrays, **told})

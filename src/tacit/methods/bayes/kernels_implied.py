@@ -1,0 +1,134 @@
+"""What a person's ratings say of her tastes, beside what her choice of items may say of them.
+
+Plain loops over one person at a time, so a block changes no bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.kernels.compiled import njit
+from tacit.kernels.personal import add_hints, factorize, gather, project
+from tacit.methods.bayes.kernels import solve_person
+
+
+@njit(cache=True, nogil=True)
+def implied_products(
+    ptr: Any,
+    item: Any,
+    residual: Any,
+    loadings: Any,
+    precision: Any,
+    axes: Any,
+    leaning: Any,
+    size: float,
+    more: float,
+    squares: float,
+    out: Any,
+) -> None:
+    """Each person's h s', then `squares` times hh' packed. s = axes'E[z | her ratings], h the
+    sum of the rows `leaning` of her items, times `size`, over their number and `more`.
+
+    The packing is the upper triangle by rows with off-diagonal entries times sqrt 2, so that
+    its L2 norm is the matrix's Frobenius norm. A person without ratings gives zeros.
+    """
+    width, kept = loadings.shape[1], axes.shape[1]
+    directions = leaning.shape[1]
+    system = np.empty((width, width))
+    right = np.empty(width)
+    turned = np.empty((width, kept))
+    own = np.empty(kept)
+    lean = np.empty(directions)
+    root = np.sqrt(2.0)
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        out[person] = 0.0
+        if first == last:
+            continue
+        solve_person(
+            first,
+            last,
+            item,
+            residual,
+            loadings,
+            precision,
+            axes,
+            system,
+            right,
+            turned,
+            own,
+        )
+        lean[:] = 0.0
+        for cell in range(first, last):
+            row = leaning[item[cell]]
+            for k in range(directions):
+                lean[k] += row[k]
+        share = size / (last - first + more)
+        for k in range(directions):
+            lean[k] *= share
+        place = 0
+        for k in range(directions):
+            for j in range(kept):
+                out[person, place] = lean[k] * own[j]
+                place += 1
+        for j in range(directions):
+            for k in range(j, directions):
+                value = squares * lean[j] * lean[k]
+                out[person, place] = value if j == k else root * value
+                place += 1
+
+
+@njit(cache=True, nogil=True)
+def implied_agreement(
+    ptr: Any,
+    item: Any,
+    residual: Any,
+    loadings: Any,
+    precision: Any,
+    hints: Any,
+    more: float,
+    most: int,
+    out: Any,
+) -> None:
+    """Each person's m'E[z | her ratings] and m'Rm: m is what her choice of items implies
+    (`add_hints`), R how much of her taste her ratings show. Without ratings, zeros.
+
+    For the first, no rating is held against its own item, whose effect it has moved: that
+    would be believed where items and people have few ratings. At most `most` of her ratings,
+    evenly spaced, stand for all of them in what is taken off.
+    """
+    width = loadings.shape[1]
+    system = np.empty((width, width))
+    right = np.empty(width)
+    work = np.empty(width)
+    held = np.empty(width)
+    mean = np.empty(width)
+    for person in range(ptr.size - 1):
+        first, last = ptr[person], ptr[person + 1]
+        out[person] = 0.0
+        if first == last:
+            continue
+        gather(first, last, item, residual, loadings, precision, system, right)
+        for a in range(width):
+            system[a, a] += 1.0
+        factorize(system, right)
+        mean[:] = 0.0
+        whole = add_hints(first, last, item, hints, more, mean)
+        agreed, unknown = project(mean, system, right, work)
+        # Less what a rating says through its own item alone.
+        own = 0.0
+        used = min(last - first, most)
+        for j in range(used):
+            cell = first + (j * (last - first)) // used
+            project(hints[item[cell]], system, right, work)
+            held[:] = work
+            project(loadings[item[cell]], system, right, work)
+            along = 0.0
+            for a in range(width):
+                along += held[a] * work[a]
+            own += precision[item[cell]] * residual[cell] * along
+        agreed -= own / used * (last - first) / (last - first + more)
+        out[person, 0] = agreed
+        out[person, 1] = whole - unknown
