@@ -190,3 +190,31 @@ def test_choices_that_follow_tastes_are_found_and_others_say_nothing(unit):
             model, others
         )
         assert gain > 0.02 if follows else abs(gain) < 0.002
+
+
+def test_the_twin_knows_it_too():
+    """Or what privacy costs would be told too small. It gains .015 here."""
+    for follows in (0.0, 1.0):
+        method = Bayes(calibration="none", threads=1)
+        model = trial(method, crowd(3000, follows, seed=1)).personal.model
+        others = crowd(2000, follows, seed=2)
+        gain = error(replace(model, implied=None), others) - error(
+            model, others
+        )
+        assert gain > 0.01 if follows else abs(gain) < 0.002
+
+
+@pytest.mark.parametrize(("people", "items"), [(1, 1), (2, 1), (1, 3), (3, 2)])
+def test_the_twin_of_hardly_anything_is_finite(people, items):
+    item = np.tile(np.arange(items), people).astype(np.uint32)
+    ratings = Ratings(
+        Schema(1, 5),
+        [str(i) for i in range(people)],
+        [str(i) for i in range(items)],
+        np.arange(people + 1) * items,
+        item,
+        np.full(len(item), 4, np.float32),
+    )
+    model = trial(Bayes(calibration="none", threads=1), ratings).personal.model
+    assert np.isfinite(model.implied).all()
+    assert np.isfinite(model.loadings).all()

@@ -138,7 +138,7 @@ class PersonalTwin(OnePiece):
             "variance": table[:, 1],
             "weight": table[:, 2],
             "loadings": table[:, 3:],
-            "per_rating": state.shared[1:],
+            "per_rating": state.shared[1 : table.shape[1] - 2],
         }
         return Shared(
             self.method.name,
