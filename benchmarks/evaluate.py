@@ -34,9 +34,7 @@ from tacit.fitting.run import trial
 DELTA = 1e-6
 
 
-def bare(
-    ratings: Ratings, items: Catalogue | None, given: argparse.Namespace
-) -> float:
+def bare(ratings: Ratings, items: Catalogue | None, given: argparse.Namespace) -> float:
     """Seconds of the fits alone."""
     _PASSED.clear()  # what was rehearsed for the others
     total = 0.0
@@ -54,10 +52,7 @@ def bare(
 
 
 def whole(
-    ratings: Ratings,
-    items: Catalogue | None,
-    given: argparse.Namespace,
-    processes: int,
+    ratings: Ratings, items: Catalogue | None, given: argparse.Namespace, processes: int
 ) -> float:
     """Seconds of the evaluation of the same fits."""
     _PASSED.clear()
@@ -99,8 +94,7 @@ def cold(part: str) -> list[float]:
 
 def told(words: str, fits: float, all_of_it: float) -> None:
     print(
-        f"{words}: fits {fits:.2f} s, evaluation {all_of_it:.2f} s: "
-        f"adds {all_of_it / fits - 1:.1%}"
+        f"{words}: fits {fits:.2f} s, evaluation {all_of_it:.2f} s: adds {all_of_it / fits - 1:.1%}"
     )
 
 
@@ -151,9 +145,7 @@ def main() -> None:
             told(f"best of {given.times}", fits, one)
         if given.processes > 1:
             more = whole(ratings, items, given, given.processes)
-            print(
-                f"{given.processes} processes: {one / more:.2f} times as fast"
-            )
+            print(f"{given.processes} processes: {one / more:.2f} times as fast")
 
 
 if __name__ == "__main__":

@@ -18,21 +18,16 @@ from federated_rounds import rounds
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["rounds", "sound", "reports"])
     parser.add_argument("--devices", type=int)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument(
-        "--wrk",
-        action="store_true",
-        help="drive reports with wrk instead of a fleet",
+        "--wrk", action="store_true", help="drive reports with wrk instead of a fleet"
     )
     parser.add_argument(
-        "--new",
-        action="store_true",
-        help="reports of devices that the aggregator has to look up",
+        "--new", action="store_true", help="reports of devices that the aggregator has to look up"
     )
     o = parser.parse_args()
     if o.what == "rounds":
@@ -52,14 +47,7 @@ def main() -> None:
             "--set",
             f"cohort={o.devices or 1000}",
         ]
-        rounds(
-            o.devices or 1000,
-            10_000,
-            o.rounds,
-            options,
-            "S3 over HTTP, d 50",
-            {},
-        )
+        rounds(o.devices or 1000, 10_000, o.rounds, options, "S3 over HTTP, d 50", {})
     elif o.what == "sound":
         options = [
             "--method",

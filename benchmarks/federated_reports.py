@@ -39,14 +39,9 @@ async def _enrolled(servers: Servers, devices: int) -> list[Any]:
     from tacit.federation.protocol.keys import new_exchange
 
     async with Web() as web:
-        server = KnownServer(
-            servers.url["aggregator"], servers.pins["aggregator"]
-        )
+        server = KnownServer(servers.url["aggregator"], servers.pins["aggregator"])
         await server.learn(web)
-        links = [
-            Conversation(web, server, server, new_exchange()[0])
-            for _ in range(devices)
-        ]
+        links = [Conversation(web, server, server, new_exchange()[0]) for _ in range(devices)]
         left = iter(links)
 
         async def lane() -> None:
@@ -72,20 +67,9 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
     """
     import uvloop
 
-    from tacit.federation.protocol.keys import (
-        Identity,
-        head_tag,
-        shared_secrets,
-        tag,
-    )
+    from tacit.federation.protocol.keys import Identity, head_tag, shared_secrets, tag
     from tacit.federation.protocol.tickets import ticket
-    from tacit.federation.protocol.wire import (
-        Opening,
-        PartLayout,
-        Upload,
-        layouts_print,
-        pack,
-    )
+    from tacit.federation.protocol.wire import Opening, PartLayout, Upload, layouts_print, pack
     from tacit.federation.server.aggregator import MIGRATIONS
     from tacit.federation.server.store import ServerStore
 
@@ -94,14 +78,8 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
         folder = Path(name)
         signer = Identity(folder / "recommender" / "identity.json")
         summer = Identity(folder / "aggregator" / "identity.json")
-        store = ServerStore(
-            folder / "aggregator" / "aggregator.sqlite",
-            MIGRATIONS,
-            "aggregator",
-        )
-        layout = PartLayout(
-            name="bit", size=3000, width=1, bits=32, sparse=True
-        )
+        store = ServerStore(folder / "aggregator" / "aggregator.sqlite", MIGRATIONS, "aggregator")
+        layout = PartLayout(name="bit", size=3000, width=1, bits=32, sparse=True)
         for round_ in rounds_:
             opening = pack(
                 Opening(
@@ -114,9 +92,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 )
             )
             sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
-            store.now(
-                lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o)
-            )
+            store.now(lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o))
         store.close()
         options = [
             "--method",
@@ -142,9 +118,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
             for round_ in rounds_:
                 for link in links:
                     current = link.aggregator.current
-                    mac = shared_secrets(
-                        link.private, link.aggregator.keys[current]
-                    ).mac
+                    mac = shared_secrets(link.private, link.aggregator.keys[current]).mac
                     header = Upload(
                         task=task,
                         round=round_,
@@ -161,9 +135,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                         (
                             body,
                             {
-                                "tacit-head": head_tag(
-                                    mac, "POST", path, len(body)
-                                ),
+                                "tacit-head": head_tag(mac, "POST", path, len(body)),
                                 "tacit-device": link.name,
                                 "tacit-key": current,
                                 "tacit-mac": told,
@@ -182,14 +154,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                     f"({len(links):,} devices, {lanes} lanes)"
                 )
             lines = servers.get("aggregator", "/metrics").splitlines()
-            stored = next(
-                (
-                    int(float(x.split()[1]))
-                    for x in lines
-                    if "uploads_total" in x
-                ),
-                0,
-            )
+            stored = next((int(float(x.split()[1])) for x in lines if "uploads_total" in x), 0)
             each = (servers.cpu()["aggregator"] - before) / max(1, stored) * 1e6
             print(
                 f"  stored {stored:,}; CPU a report: aggregator {each:.0f} us, "
@@ -205,8 +170,7 @@ NAMES = ("device", "key", "mac", "head")
 def _wrk(folder: Path, url: str, reports: list[Report]) -> str:
     """wrk with prepared requests: thread t of 2 takes every second one, so none is sent twice."""
     lines = "\n".join(
-        " ".join((body.hex(), *(h[f"tacit-{name}"] for name in NAMES)))
-        for body, h in reports
+        " ".join((body.hex(), *(h[f"tacit-{name}"] for name in NAMES))) for body, h in reports
     )
     (folder / "requests.txt").write_text(lines)
     (folder / "reports.lua").write_text(f"""

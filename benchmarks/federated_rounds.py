@@ -37,12 +37,7 @@ def synthetic(people: int, items: int, each: int, seed: int = 1) -> Ratings:
 
 
 def rounds(
-    devices: int,
-    items: int,
-    count: int,
-    options: list[str],
-    title: str,
-    policy: dict[str, Any],
+    devices: int, items: int, count: int, options: list[str], title: str, policy: dict[str, Any]
 ) -> None:
     import uvloop
 
@@ -81,11 +76,7 @@ def rounds(
             phases = _phases(servers.get("recommender", "/metrics"))
         finally:
             servers.stop()
-    sent = next(
-        float(x.split()[1])
-        for x in metrics.splitlines()
-        if "bytes_to_recommender" in x
-    )
+    sent = next(float(x.split()[1]) for x in metrics.splitlines() if "bytes_to_recommender" in x)
     answers = max(1, report.answered)
     print(
         f"{title}: {len(seconds)} rounds, {report.answered:,} answers, "
@@ -96,9 +87,7 @@ def rounds(
         f"best {min(seconds):.3f}, worst {max(seconds[1:]):.3f}, the first {seconds[0]:.3f}"
     )
     print(f"  the recommender's phases, mean seconds: {phases}")
-    each = ", ".join(
-        f"{who} {used / len(seconds):.2f}" for who, used in cpu.items()
-    )
+    each = ", ".join(f"{who} {used / len(seconds):.2f}" for who, used in cpu.items())
     print(
         f"  CPU seconds a round, enrolment and the rest included: {each}, all "
         f"{sum(cpu.values()) / len(seconds):.2f}"
@@ -121,6 +110,5 @@ def _phases(metrics: str) -> str:
         phase = name.partition('phase="')[2].partition('"')[0]
         found.setdefault(phase, {})[kind] = float(value)
     return ", ".join(
-        f"{phase} {each['sum'] / max(1, each['count']):.3f}"
-        for phase, each in found.items()
+        f"{phase} {each['sum'] / max(1, each['count']):.3f}" for phase, each in found.items()
     )

@@ -18,9 +18,7 @@ MAIN = "from tacit.cli.main import main; main()"
 class Servers:
     """Both servers, started for one measurement."""
 
-    def __init__(
-        self, folder: Path, items: list[str], options: list[str]
-    ) -> None:
+    def __init__(self, folder: Path, items: list[str], options: list[str]) -> None:
         from tacit.federation.protocol.keys import Identity
 
         pins = {
@@ -47,11 +45,7 @@ class Servers:
         }
         book = str(folder / "book")  # nothing is charged without noise
         commands = {
-            "aggregator": [
-                *common["aggregator"],
-                "--recommender-pin",
-                pins["recommender"],
-            ],
+            "aggregator": [*common["aggregator"], "--recommender-pin", pins["recommender"]],
             "recommender": [
                 *common["recommender"],
                 "--items",
@@ -93,15 +87,8 @@ class Servers:
 
     def _seconds(self) -> dict[str, float]:
         tick, found = os.sysconf("SC_CLK_TCK"), {}
-        for role, process in zip(
-            self.url, reversed(self.processes), strict=True
-        ):
-            fields = (
-                Path(f"/proc/{process.pid}/stat")
-                .read_text()
-                .rpartition(")")[2]
-                .split()
-            )
+        for role, process in zip(self.url, reversed(self.processes), strict=True):
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
             found[role] = (int(fields[11]) + int(fields[12])) / tick
         return found
 

@@ -48,9 +48,7 @@ MOST_GRAM = 4000
 """Items: the twin of a method with a matrix of items by items takes minutes above it."""
 
 
-def keys(
-    told: list[dict[str, Any]], *, twins: bool
-) -> Iterator[dict[str, Any]]:
+def keys(told: list[dict[str, Any]], *, twins: bool) -> Iterator[dict[str, Any]]:
     for one in told:
         for method, units in UNITS.items():
             if method != "ease" and one["name"].startswith(LISTS_ALONE):
@@ -134,9 +132,7 @@ def top_share(ratings: Ratings) -> float:
     return float(rated[-max(1, len(rated) // 10) :].sum() / rated.sum())
 
 
-def _errors(
-    ratings: Ratings, items: Catalogue | None, key: Any
-) -> dict[str, Any]:
+def _errors(ratings: Ratings, items: Catalogue | None, key: Any) -> dict[str, Any]:
     split = per_rating(ratings, 0.1, 0)
     found = []
     for make in _methods(key):
@@ -169,9 +165,7 @@ def _methods(key: Any) -> Iterator[Any]:
 def run(args: argparse.Namespace) -> None:
     chosen = [one for one in everything(args.data) if args.only in one["name"]]
     wanted = [
-        key
-        for key in keys(chosen, twins=args.twins)
-        if key["method"] in args.methods.split(",")
+        key for key in keys(chosen, twins=args.twins) if key["method"] in args.methods.split(",")
     ]
     run_cells(wanted, work, None, folder=args.out, progress=_tell)
 

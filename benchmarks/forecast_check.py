@@ -24,16 +24,7 @@ from typing import Any
 
 import numpy as np
 from forecast import DELTA, EPSILONS
-from forecast_fit import (
-    KINDS,
-    MUS,
-    fitted_to,
-    kinds,
-    load,
-    loud_of,
-    names,
-    told_of,
-)
+from forecast_fit import KINDS, MUS, fitted_to, kinds, load, loud_of, names, told_of
 
 from tacit.evaluation import cost
 from tacit.evaluation.choose import expected, solve
@@ -43,11 +34,7 @@ from tacit.evaluation.told import LISTS, Kind, ToldCost, points_of, shape_of
 
 JUDGED = (0.5, 20.0)
 PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
-WORDS = {
-    "twin": "`--twin-reaches`",
-    "spread": "`--spread`",
-    "plain": "nothing but the shape",
-}
+WORDS = {"twin": "`--twin-reaches`", "spread": "`--spread`", "plain": "nothing but the shape"}
 LIST_WORDS = {
     "twin": "`--twin-reaches`",
     "share": "`--twin-reaches` and `--popular-share`",
@@ -58,9 +45,7 @@ KNOWN_BY = {"cost": "from the shape alone", "known": "with `--popular-share`"}
 STORED = ("of", "name", "features", "epsilon", "measured", "low", "high")
 
 
-def check(
-    folder: Path, only: str | None, chosen: list[str]
-) -> list[dict[str, Any]]:
+def check(folder: Path, only: str | None, chosen: list[str]) -> list[dict[str, Any]]:
     """Coverage and width on every set that is left out, of one kind or all."""
     runs = load(folder)
     rows: list[dict[str, Any]] = []
@@ -72,9 +57,7 @@ def check(
     return rows
 
 
-def _left(
-    name: str, kind: Kind, mine: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def _left(name: str, kind: Kind, mine: list[dict[str, Any]]) -> list[dict[str, Any]]:
     method, unit = name.split()
     fitted = fitted_to(name, mine)
     rows: list[dict[str, Any]] = []
@@ -147,11 +130,7 @@ def lists(folder: Path, out: Path, commit: str) -> None:
     kept = [one for one in told["tables"] if "Lists" not in one["title"]]
     told["tables"] = [*kept, *tables]
     told["lists"] = _made("Lists, sets left out", "lists", commit) | {
-        "cells": [
-            {k: row[k] for k in ("kind", *STORED)}
-            for row in rows
-            if row["whole"]
-        ]
+        "cells": [{k: row[k] for k in ("kind", *STORED)} for row in rows if row["whole"]]
     }
     out.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
 
@@ -169,9 +148,7 @@ def _lists_by_set(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
     }
     lines |= {"together": whole, "parts of public sets": parts}
     for label, mine in lines.items():
-        by_kind = [
-            [row for row in mine if row["kind"] == kind] for kind in KNOWN_BY
-        ]
+        by_kind = [[row for row in mine if row["kind"] == kind] for kind in KNOWN_BY]
         shares = [_share(found) for found in by_kind]
         yield [label, str(len(by_kind[0])), *shares]
 
@@ -186,10 +163,7 @@ def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
         mine = [run for run in runs if run["of"] == name]
         fitted = fitted_to(name, mine)
         kept = kinds(name)
-        whole = {
-            kind: told_of(name, kind, fitted, loud_of(name, kind, fitted))
-            for kind in kept
-        }
+        whole = {kind: told_of(name, kind, fitted, loud_of(name, kind, fitted)) for kind in kept}
         for run in mine:
             if run["name"] not in PUBLIC and run["set"][:3] != "six":
                 continue
@@ -198,11 +172,7 @@ def choices(folder: Path, chosen: list[str]) -> dict[str, list[bool]]:
                 others = [one for one in fitted if one["set"] != run["set"]]
                 models = {
                     kind: told_of(
-                        name,
-                        kind,
-                        others,
-                        loud_of(name, kind, others),
-                        one.surface.scales,
+                        name, kind, others, loud_of(name, kind, others), one.surface.scales
                     )
                     for kind, one in whole.items()
                 }
@@ -278,9 +248,7 @@ def _together(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
         yield [f"RMSE, {words}", *shown]
 
 
-def _asked(
-    inside: dict[str, list[bool]], words: dict[str, str]
-) -> Iterator[list[str]]:
+def _asked(inside: dict[str, list[bool]], words: dict[str, str]) -> Iterator[list[str]]:
     for how, shown in words.items():
         found = inside[f"{'ALL':22s} {how}"]
         yield [shown, str(len(found)), _bare(np.mean(found), 3)]
@@ -332,10 +300,7 @@ def _tell(rows: list[dict[str, Any]]) -> None:
                         and row["left"] == left
                         and row["whole"] == whole
                     ]
-                    _line(
-                        f"{name:22s} {left:12s} {'whole' if whole else 'parts'}",
-                        found,
-                    )
+                    _line(f"{name:22s} {left:12s} {'whole' if whole else 'parts'}", found)
         for whole in (True, False):
             for lists in (False, True):
                 found = [

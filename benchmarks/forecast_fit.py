@@ -22,15 +22,7 @@ from scipy.optimize import minimize
 from tacit.evaluation.excess import Loud
 from tacit.evaluation.kriging import Scales, fit_scales
 from tacit.evaluation.listed import LoudLists
-from tacit.evaluation.told import (
-    LISTS,
-    CostLaw,
-    Kind,
-    ToldCost,
-    closed,
-    points_of,
-    told,
-)
+from tacit.evaluation.told import LISTS, CostLaw, Kind, ToldCost, closed, points_of, told
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
@@ -111,19 +103,14 @@ def _floor(answer: dict[str, Any], twin: float) -> dict[str, float]:
     return {"floor": round(float(np.mean(answer["popular"])) / twin, 5)}
 
 
-def _spread_out(
-    epsilons: list[float], measured: list[float]
-) -> list[float | None]:
+def _spread_out(epsilons: list[float], measured: list[float]) -> list[float | None]:
     """A place for every epsilon, empty where it was not run."""
     found = dict(zip(epsilons, measured, strict=True))
     return [round(found[one], 5) if one in found else None for one in EPSILONS]
 
 
 def loud_of(
-    name: str,
-    kind: Kind,
-    runs: list[dict[str, Any]],
-    near: Loud | LoudLists | None = None,
+    name: str, kind: Kind, runs: list[dict[str, Any]], near: Loud | LoudLists | None = None
 ) -> Loud | LoudLists:
     """The constants of the closed form that leave least of the costs; of lists others where
     what popularity finds is known. From scratch, or in a few steps from those of more runs."""
@@ -145,9 +132,7 @@ def loud_of(
         begin,
         method="Nelder-Mead",
         options={
-            "initial_simplex": np.vstack(
-                [begin, begin + shorter * np.diag(steps)]
-            ),
+            "initial_simplex": np.vstack([begin, begin + shorter * np.diag(steps)]),
             "xatol": 0.02,
             "fatol": 0.02,
             "maxiter": None if near is None else NEAR_STEPS,
@@ -178,16 +163,12 @@ def told_of(
     points = points_of(method, unit, kind, runs, MUS)
     left = points.values - closed(CostLaw(kind, loud), points)
     steps = 60 if start is None else 15
-    scales = fit_scales(
-        points.places, left, points.groups, start=start, steps=steps
-    )
+    scales = fit_scales(points.places, left, points.groups, start=start, steps=steps)
     return told(points, method, kind, scales, loud)
 
 
 def names() -> list[str]:
-    return [
-        f"{method} {unit}" for method, units in UNITS.items() for unit in units
-    ]
+    return [f"{method} {unit}" for method, units in UNITS.items() for unit in units]
 
 
 def kinds(name: str) -> tuple[Kind, ...]:
@@ -198,18 +179,12 @@ def kinds(name: str) -> tuple[Kind, ...]:
 
 def fitted_to(name: str, runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Runs of a method but those of the six."""
-    return [
-        run
-        for run in runs
-        if run["of"] == name and not run["set"].startswith("six")
-    ]
+    return [run for run in runs if run["of"] == name and not run["set"].startswith("six")]
 
 
 def clock(runs: list[dict[str, Any]]) -> list[float]:
     """Seconds of a fit as a power of ratings and items, by least squares of logs."""
-    rows = [
-        [1.0, np.log10(run["ratings"]), np.log10(run["items"])] for run in runs
-    ]
+    rows = [[1.0, np.log10(run["ratings"]), np.log10(run["items"])] for run in runs]
     took = [np.log10(run["seconds"] / len(EPSILONS)) for run in runs]
     found = np.linalg.lstsq(np.array(rows), np.array(took), rcond=None)[0]
     return [round(float(value), 4) for value in found]
@@ -235,21 +210,13 @@ def fit(folder: Path, out: Path, chosen: list[str], *, timed: bool) -> None:
             label = f"{name} known" if kind == "known" else name
             stored["loud"][label] = list(astuple(loud))
             scales = told_of(name, kind, mine, loud).surface.scales
-            sizes = (
-                scales.departure,
-                scales.peculiar,
-                scales.turn,
-                scales.noise,
-            )
+            sizes = (scales.departure, scales.peculiar, scales.turn, scales.noise)
             surfaces[name][kind] = {
                 "lengths": [round(one, 4) for one in scales.lengths],
                 "sizes": [round(one, 5) for one in sizes],
             }
             print(name, kind, len(mine), surfaces[name][kind], flush=True)
-        kept += [
-            {key: value for key, value in run.items() if key not in DROPPED}
-            for run in mine
-        ]
+        kept += [{key: value for key, value in run.items() if key not in DROPPED} for run in mine]
     head = {
         "epsilons": EPSILONS,
         "delta": DELTA,

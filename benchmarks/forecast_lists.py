@@ -33,17 +33,13 @@ others stands for what they would (`over_all`)."""
 PLACES = 20
 
 
-def lists(
-    ratings: Ratings, methods: Iterable[Any], most: int = MOST_SPLITS
-) -> dict[str, Any]:
+def lists(ratings: Ratings, methods: Iterable[Any], most: int = MOST_SPLITS) -> dict[str, Any]:
     """Recall at 20 of each method over splits, and how often it looked at pairs."""
     made = splits_of(ratings, most)
     found = [[recall(make, split) for split in made] for make in methods]
     train = made[0].train
     return {
-        "measured": [
-            float(np.mean([one for one, _ in each])) for each in found
-        ],
+        "measured": [float(np.mean([one for one, _ in each])) for each in found],
         "over_splits": [[one for one, _ in each] for each in found],
         "pairs": [float(np.mean([two for _, two in each])) for each in found],
         "popular": [popular(split) for split in made],

@@ -70,9 +70,7 @@ def of_lists() -> Iterator[dict[str, Any]]:
         if seed < DENSE:
             people = _between(rng, 1_500, 8_000)
             items = _between(rng, 2_500, 4_000)
-            each = float(
-                np.clip(_between(rng, 90, 240), 0, MOST_DENSE / people)
-            )
+            each = float(np.clip(_between(rng, 90, 240), 0, MOST_DENSE / people))
             tags = 0
         else:
             people = _between(rng, 2_000, 25_000)
@@ -134,12 +132,7 @@ def parts(data: Path) -> Iterator[dict[str, Any]]:
     for place, wanted in PARTS.items():
         for part in wanted:
             words = "".join(f" {key} {value}" for key, value in part.items())
-            yield {
-                "name": place + words,
-                "set": place,
-                "part": part,
-                "folder": str(data / place),
-            }
+            yield {"name": place + words, "set": place, "part": part, "folder": str(data / place)}
 
 
 @lru_cache(maxsize=1)
@@ -156,9 +149,7 @@ def whole(folder: str) -> tuple[Ratings, Catalogue | None]:
 def population(told: dict[str, Any]) -> tuple[Ratings, Catalogue | None]:
     """The ratings of one population and a catalogue, with features if there are any."""
     if "shape" in told:
-        return invent(
-            Shape(**told["shape"]), Nature(**told["nature"]), told["seed"]
-        )
+        return invent(Shape(**told["shape"]), Nature(**told["nature"]), told["seed"])
     ratings, items = whole(told["folder"])
     part = told["part"]
     rng = np.random.default_rng(7)

@@ -95,28 +95,22 @@ def shaped(name: str, seed: int = 0) -> Table:
     popularity = (np.arange(items) + 30.0) ** -1.1
     popularity = popularity[rng.permutation(items)]
     activity = np.exp(rng.normal(0, 1.1, users))
-    people = np.clip(
-        np.round(activity * (ratings / activity.sum())), 1, items // 3
-    ).astype(np.int64)
+    people = np.clip(np.round(activity * (ratings / activity.sum())), 1, items // 3).astype(
+        np.int64
+    )
     spare = ratings - int(people.sum())
     people += max(spare, 0) // users
     taste = rng.normal(0, 0.3, (items, 2))
     bias = rng.normal(0, 0.4, items)
-    ptr, item, value = _draw(
-        people, np.cumsum(popularity) / popularity.sum(), taste, bias, rng
-    )
+    ptr, item, value = _draw(people, np.cumsum(popularity) / popularity.sum(), taste, bias, rng)
     return Table(items, ptr, item, value)
 
 
 def from_file(path: str) -> Table:
     """ML-1M's `user::item::rating::time`."""
     with open(path, encoding="latin-1") as lines:
-        cells = np.array(
-            [line.split("::")[:3] for line in lines], dtype=np.int64
-        )
-    user, item = (
-        np.unique(cells[:, column], return_inverse=True)[1] for column in (0, 1)
-    )
+        cells = np.array([line.split("::")[:3] for line in lines], dtype=np.int64)
+    user, item = (np.unique(cells[:, column], return_inverse=True)[1] for column in (0, 1))
     order = np.lexsort((item, user))
     ptr = np.concatenate([[0], np.cumsum(np.bincount(user))]).astype(np.int64)
     return Table(
@@ -127,9 +121,7 @@ def from_file(path: str) -> Table:
     )
 
 
-def ours(
-    table: Table, threads: int, sigma: float | None
-) -> Callable[[], NDArray[np.float32]]:
+def ours(table: Table, threads: int, sigma: float | None) -> Callable[[], NDArray[np.float32]]:
     """The factor Gram of centred values at 100 steps, finished band by band into a mirrored
     float32 matrix."""
     from tacit.engine import kernels as gram
@@ -137,10 +129,7 @@ def ours(
     from tacit.noise.release import Charge, GramRelease, NoNoise
 
     cells = gram.arrange(
-        table.ptr,
-        table.item,
-        ((table.value - 6) * 100 + 7).astype(np.int16),
-        table.items,
+        table.ptr, table.item, ((table.value - 6) * 100 + 7).astype(np.int16), table.items
     )
     draws = table.items * (table.items + 1) // 2
 
@@ -148,13 +137,7 @@ def ours(
         out = np.zeros((table.items, table.items), np.float32)
         charge: Charge = NoNoise()
         if sigma is not None:
-            charge = Charge(
-                [
-                    Gaussian(
-                        name="gram", sensitivity=1.0, sigma=sigma, draws=draws
-                    )
-                ]
-            )
+            charge = Charge([Gaussian(name="gram", sensitivity=1.0, sigma=sigma, draws=draws)])
         opened = GramRelease("gram", table.items, True, 1, charge)
 
         def band(ends: tuple[int, int]) -> None:
@@ -202,19 +185,12 @@ def implicits(table: Table) -> Callable[[], NDArray[np.int32]]:
     model.user_factors, model.item_factors = factors_of(table)
     shape = len(table.ptr) - 1, table.items
     rated = sparse.csr_matrix(
-        (
-            np.ones(len(table.item), np.float32),
-            table.item.astype(np.int32),
-            table.ptr,
-        ),
-        shape,
+        (np.ones(len(table.item), np.float32), table.item.astype(np.int32), table.ptr), shape
     )
 
     def run() -> NDArray[np.int32]:
         with threadpool_limits(1):
-            found: NDArray[np.int32] = model.recommend(
-                np.arange(shape[0]), rated, N=20
-            )[0]
+            found: NDArray[np.int32] = model.recommend(np.arange(shape[0]), rated, N=20)[0]
         return found
 
     return run
@@ -228,9 +204,7 @@ def scipys(table: Table) -> Callable[[], NDArray[np.float32]]:
         table.item.astype(np.int32),
         table.ptr.astype(np.int32),
     )  # scipy is fastest on 32-bit indices
-    matrix = sparse.csr_matrix(
-        (value, *index), (len(table.ptr) - 1, table.items)
-    )
+    matrix = sparse.csr_matrix((value, *index), (len(table.ptr) - 1, table.items))
 
     def run() -> NDArray[np.float32]:
         dense: NDArray[np.float32] = (matrix.T @ matrix).toarray()
@@ -240,15 +214,10 @@ def scipys(table: Table) -> Callable[[], NDArray[np.float32]]:
 
 
 def _measure(
-    make: Callable[..., Callable[[], Any]],
-    path: str,
-    rest: tuple[Any, ...],
-    best: int,
+    make: Callable[..., Callable[[], Any]], path: str, rest: tuple[Any, ...], best: int
 ) -> Any:
     with np.load(path) as saved:
-        table = Table(
-            int(saved["items"]), saved["ptr"], saved["item"], saved["value"]
-        )
+        table = Table(int(saved["items"]), saved["ptr"], saved["item"], saved["value"])
     run = make(table, *rest)
     before, times = peak_memory(), []
     for _ in range(best):
@@ -262,16 +231,10 @@ def _measure(
 def peak_memory() -> float:
     """MB, of this process alone (Linux; `ru_maxrss` would include what its parent once held)."""
     with open("/proc/self/status", encoding="ascii") as status:
-        return next(
-            int(line.split()[1]) / 1024
-            for line in status
-            if line.startswith("VmHWM")
-        )
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 
 
-def measure(
-    label: str, make: Any, path: str, *rest: Any, best: int
-) -> tuple[float, float]:
+def measure(label: str, make: Any, path: str, *rest: Any, best: int) -> tuple[float, float]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         used, wall, extra, peak = pool.apply(_measure, (make, path, rest, best))
     print(
@@ -284,68 +247,38 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--shape", choices=SHAPES, default="ml-1m")
-    parser.add_argument(
-        "--ratings", help="ML-1M's ratings.dat instead of seeded ratings"
-    )
+    parser.add_argument("--ratings", help="ML-1M's ratings.dat instead of seeded ratings")
     parser.add_argument("--threads", type=int, default=1)
     chosen = parser.parse_args()
     small = bool(chosen.ratings) or chosen.shape == "ml-1m"
     best = 15 if small else 1
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/table.npz"
-        table = (
-            from_file(chosen.ratings)
-            if chosen.ratings
-            else shaped(chosen.shape)
-        )
-        np.savez(
-            path,
-            items=table.items,
-            ptr=table.ptr,
-            item=table.item,
-            value=table.value,
-        )
+        table = from_file(chosen.ratings) if chosen.ratings else shaped(chosen.shape)
+        np.savez(path, items=table.items, ptr=table.ptr, item=table.item, value=table.value)
         print(
             f"{len(table.ptr) - 1:,} people, {table.items:,} items, {len(table.item):,} ratings",
             flush=True,
         )
         del table
         threads = chosen.threads
-        plain = measure(
-            f"tacit, {threads} thread(s)", ours, path, threads, None, best=best
-        )
-        noisy = measure(
-            "tacit with exact Gaussian noise",
-            ours,
-            path,
-            threads,
-            5e4,
-            best=best,
-        )
+        plain = measure(f"tacit, {threads} thread(s)", ours, path, threads, None, best=best)
+        noisy = measure("tacit with exact Gaussian noise", ours, path, threads, 5e4, best=best)
         if small:
-            peer = measure(
-                "scipy sparse X.T @ X to float32", scipys, path, best=best
-            )
-            print(
-                f"faster: {peer[0] / plain[0]:.1f} x, with noise {peer[0] / noisy[0]:.1f} x"
-            )
+            peer = measure("scipy sparse X.T @ X to float32", scipys, path, best=best)
+            print(f"faster: {peer[0] / plain[0]:.1f} x, with noise {peer[0] / noisy[0]:.1f} x")
             print(
                 f"memory: {plain[1] / max(peer[1], 1):.2f} of scipy's, with noise "
                 f"{noisy[1] / max(peer[1], 1):.2f}"
             )
-            listed = measure(
-                "tacit, top 20 for everyone", lists, path, best=best
-            )
+            listed = measure("tacit, top 20 for everyone", lists, path, best=best)
             if find_spec("implicit") is None:
                 print("implicit is not installed: no comparison of lists")
             else:
-                peer = measure(
-                    "implicit, top 20 for everyone", implicits, path, best=best
-                )
+                peer = measure("implicit, top 20 for everyone", implicits, path, best=best)
                 print(f"lists: {peer[0] / listed[0]:.1f} x implicit")
 
 

@@ -20,9 +20,7 @@ from typing import Any
 
 BODY = bytes(5_000)
 ANSWER = bytes(200)
-HEADERS = {
-    f"tacit-{name}": "0" * 64 for name in ("device", "key", "head", "mac")
-}
+HEADERS = {f"tacit-{name}": "0" * 64 for name in ("device", "key", "head", "mac")}
 REPEATS = 3
 
 Send = Callable[[], Awaitable[int]]
@@ -89,9 +87,7 @@ async def _httpx(url: str) -> tuple[AbstractAsyncContextManager[Any], Send]:
 
     async def send() -> int:
         path = f"{url}/v1/upload"
-        return (
-            await client.post(path, content=BODY, headers=HEADERS)
-        ).status_code
+        return (await client.post(path, content=BODY, headers=HEADERS)).status_code
 
     return client, send
 

@@ -58,23 +58,17 @@ class BiasModel:
         self.item = np.zeros(ratings.n_items)
         for _ in range(5):
             own = self._means(ratings.user, rest - self.item[ratings.item])
-            self.item = self._means(
-                ratings.item, rest - own[ratings.user], ratings.n_items
-            )
+            self.item = self._means(ratings.item, rest - own[ratings.user], ratings.n_items)
 
     @staticmethod
-    def _means(
-        group: np.ndarray, value: np.ndarray, size: int = 0
-    ) -> np.ndarray:
+    def _means(group: np.ndarray, value: np.ndarray, size: int = 0) -> np.ndarray:
         total = np.bincount(group, value, minlength=size)
         return total / (np.bincount(group, minlength=size) + DAMPING)
 
     def squares(self, told: Ratings, asked: Ratings) -> np.ndarray:
         """Squared errors of what people are asked, after what they told."""
         rest = told.value - self.mean - self.item[told.item]
-        level = dict(
-            zip(told.users, self._means(told.user, rest), strict=False)
-        )
+        level = dict(zip(told.users, self._means(told.user, rest), strict=False))
         own = np.array([level.get(name, 0.0) for name in asked.users])
         said = self.mean + self.item[asked.item] + own[asked.user]
         low, high = asked.schema.low, asked.schema.high
@@ -93,8 +87,7 @@ def rows(ratings: Ratings, items: int) -> sparse.csr_matrix:
     mean = np.bincount(ratings.user, ratings.value) / count
     value = ratings.value - mean[ratings.user] + 1.0
     made = sparse.csr_matrix(
-        (value, ratings.item.astype(np.int64), ratings.ptr),
-        shape=(len(count), items),
+        (value, ratings.item.astype(np.int64), ratings.ptr), shape=(len(count), items)
     )
     length = np.sqrt(np.asarray(made.multiply(made).sum(axis=1)).ravel())
     return sparse.diags(1 / np.maximum(length, 1e-9)) @ made
@@ -135,18 +128,11 @@ def told_asked(test: Ratings, seed: int) -> tuple[Ratings, Ratings]:
     return test.take(told), test.take(~told)
 
 
-def fitted(
-    given: argparse.Namespace, train: Ratings, items: Catalogue, folder: str
-) -> Model:
+def fitted(given: argparse.Namespace, train: Ratings, items: Catalogue, folder: str) -> Model:
     """The model, fitted now or kept from before."""
     if given.model and Path(given.model).exists():
         return tacit.load(given.model)
-    bayes = tacit.Bayes(
-        epsilon=given.epsilon,
-        delta=1e-6,
-        unit="user",
-        ledger=f"{folder}/book.db",
-    )
+    bayes = tacit.Bayes(epsilon=given.epsilon, delta=1e-6, unit="user", ledger=f"{folder}/book.db")
     model = bayes.fit(train, items=items, users=train.n_users).fitted
     if given.model:
         model.save(given.model)
@@ -169,9 +155,7 @@ def main() -> None:
     train, test = apart(ratings, given.held, given.seed)
     with tempfile.TemporaryDirectory() as folder:
         model = fitted(given, train, items, folder)
-    made = synthesize(
-        model, people=train.n_users, seed=given.seed, lean=given.lean
-    )
+    made = synthesize(model, people=train.n_users, seed=given.seed, lean=given.lean)
     invented = made.ratings
     told, asked = told_asked(test, given.seed)
     found: dict = {
@@ -184,15 +168,11 @@ def main() -> None:
             for name, made in (("real", train), ("invented", invented))
         },
     }
-    members = train.take(
-        np.repeat(np.arange(train.n_users) % 8 == 0, np.diff(train.ptr))
-    )
+    members = train.take(np.repeat(np.arange(train.n_users) % 8 == 0, np.diff(train.ptr)))
     for name, published in (("invented", invented), ("real", train)):
         yes = attacks(published, members)
         no = attacks(published, test)
-        found[f"attack on {name}"] = {
-            kind: area(yes[kind], no[kind]) for kind in yes
-        }
+        found[f"attack on {name}"] = {kind: area(yes[kind], no[kind]) for kind in yes}
     print(json.dumps(found), file=sys.stderr, flush=True)
     if given.lenskit:
         with tempfile.TemporaryDirectory() as folder:
@@ -206,9 +186,7 @@ def main() -> None:
                     subprocess.check_output(
                         [
                             given.lenskit,
-                            str(
-                                Path(__file__).with_name("invented_lenskit.py")
-                            ),
+                            str(Path(__file__).with_name("invented_lenskit.py")),
                             write(part, place / f"invented-{name}.csv"),
                             *tables,
                         ]
@@ -216,8 +194,7 @@ def main() -> None:
                 )
         names = list(found["real"])
         tau = stats.kendalltau(
-            [found["real"][name] for name in names],
-            [found["invented"][name] for name in names],
+            [found["real"][name] for name in names], [found["invented"][name] for name in names]
         )
         found["kendall"] = round(float(tau.statistic), 6)
     print(json.dumps(found, indent=1))

@@ -53,8 +53,7 @@ def main() -> None:
     """One line of JSON."""
     types = {"user": str, "item": str, "rating": float}
     train, told, asked = (
-        pd.read_csv(path, usecols=list(types), dtype=types)
-        for path in sys.argv[1:4]
+        pd.read_csv(path, usecols=list(types), dtype=types) for path in sys.argv[1:4]
     )
     # Numbers instead of texts: comparing texts would take most of the time.
     names = pd.Index(train["item"].unique())
@@ -70,9 +69,7 @@ def main() -> None:
             items[~np.isin(items, part["item"].to_numpy())],
             part.set_index("item")["rating"],
             # ImplicitMF 0.14 fails on items that nobody in its training liked.
-            part[
-                np.isin(part["item"], items) & (part.rating >= LIKE)
-            ].set_index("item")["rating"],
+            part[np.isin(part["item"], items) & (part.rating >= LIKE)].set_index("item")["rating"],
             wanted[user],
         )
         for user, part in told.groupby("user")

@@ -38,9 +38,7 @@ class Load(NamedTuple):
     """Gigabytes of the largest queue before the driver."""
 
 
-def round_of(
-    ratings: float, numbers: float, executors: int, cores: int, seed: int = 0
-) -> Load:
+def round_of(ratings: float, numbers: float, executors: int, cores: int, seed: int = 0) -> Load:
     """A round that sums so many numbers over these executors."""
     rng = np.random.default_rng(seed)
     mean = ratings * RATING / (executors * cores)

@@ -44,11 +44,7 @@ SOME = "--epsilon 0.5,1,2,4,8 --users 943 --seeds 2 --no-twin"
 LARGE = "--epsilon 1,5,20 --users 6000 --seeds 1 --no-twin"
 TABLES = {
     "mf": (
-        Table(
-            "RMSE, unit `user`, MovieLens 1M",
-            "ml-1m",
-            f"--method bias,als --unit user {LARGE}",
-        ),
+        Table("RMSE, unit `user`, MovieLens 1M", "ml-1m", f"--method bias,als --unit user {LARGE}"),
         Table(
             "RMSE, unit `user`, MovieLens 100K",
             "ml-100k",
@@ -102,8 +98,7 @@ TABLES = {
         Table(
             "RMSE with public features, MovieLens 100K",
             "ml-100k",
-            "--method one-bit-projected,one-bit,one-bit-naive --items {data} --unit user "
-            + SOME,
+            "--method one-bit-projected,one-bit,one-bit-naive --items {data} --unit user " + SOME,
         ),
         Table(
             "RMSE without features, MovieLens 100K",
@@ -168,15 +163,10 @@ def evaluated(data: Path, words: list[str], kept: Path) -> dict[str, Any]:
     return found
 
 
-def rows(
-    answer: dict[str, Any], metrics: Iterable[str]
-) -> Iterable[dict[str, Any]]:
+def rows(answer: dict[str, Any], metrics: Iterable[str]) -> Iterable[dict[str, Any]]:
     """Of every cell what is shown, and how far seeds differ."""
     for cell in answer["cells"]:
-        told = {
-            name: cell[name]
-            for name in ("method", "calibration", "unit", "epsilon", "delta")
-        }
+        told = {name: cell[name] for name in ("method", "calibration", "unit", "epsilon", "delta")}
         for metric in metrics:
             told[metric] = _short(cell[metric])
             told[f"{metric}_sd"] = _short(cell.get(f"{metric}_sd"))
@@ -200,10 +190,7 @@ def section(told: dict[str, Any], name: str) -> str:
     ]
     for table in told["tables"]:
         lines += ["", f"{table['title']}: `{table['command']}`,"]
-        lines += [
-            f"tacit {table['version']} (commit {table['commit']}), {table['date']}.",
-            "",
-        ]
+        lines += [f"tacit {table['version']} (commit {table['commit']}), {table['date']}.", ""]
         lines += _table(table["rows"])
     return "\n".join(lines) + "\n"
 
@@ -213,21 +200,11 @@ def _table(found: list[dict[str, Any]]) -> list[str]:
     budgets = sorted({r["epsilon"] for r in found if r["epsilon"] is not None})
     names = list(dict.fromkeys(row["method"] for row in found))
     head = [f"{each:g}" for each in budgets]
-    lines = [
-        f"| {' / '.join(metrics)} | {' | '.join(head)} |",
-        f"|{'---|' * (len(head) + 1)}",
-    ]
+    lines = [f"| {' / '.join(metrics)} | {' | '.join(head)} |", f"|{'---|' * (len(head) + 1)}"]
     for name in names:
         cells = []
         for at in budgets:
-            row = next(
-                (
-                    r
-                    for r in found
-                    if r["method"] == name and r["epsilon"] == at
-                ),
-                None,
-            )
+            row = next((r for r in found if r["method"] == name and r["epsilon"] == at), None)
             cells.append(_cell(row, metrics))
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return lines

@@ -61,21 +61,17 @@ def ours(path: str) -> dict[str, float]:
 
     def als() -> None:
         d = FACTORS["als"]
-        half_step(
-            data.ptr, data.item, value, factors, ridge_people, 0, people, own
-        )
-        half_step(
-            order.ptr, order.user, by_item, own, ridge_items, 0, items, factors
-        )
+        half_step(data.ptr, data.item, value, factors, ridge_people, 0, people, own)
+        half_step(order.ptr, order.user, by_item, own, ridge_items, 0, items, factors)
         assert d == factors.shape[1]
 
     own, factors = draw(people, FACTORS["als"]), draw(items, FACTORS["als"])
-    ridge_people = np.repeat(
-        0.1 * np.diff(data.ptr)[:, None] + 1, FACTORS["als"], 1
-    ).astype(np.float32)
-    ridge_items = np.repeat(
-        0.1 * np.diff(order.ptr)[:, None] + 1, FACTORS["als"], 1
-    ).astype(np.float32)
+    ridge_people = np.repeat(0.1 * np.diff(data.ptr)[:, None] + 1, FACTORS["als"], 1).astype(
+        np.float32
+    )
+    ridge_items = np.repeat(0.1 * np.diff(order.ptr)[:, None] + 1, FACTORS["als"], 1).astype(
+        np.float32
+    )
     found = {}
     with threadpool_limits(1):
         found["als"] = timed(als)
@@ -83,9 +79,7 @@ def ours(path: str) -> dict[str, float]:
     svd = draw(people, FACTORS["svd"]), draw(items, FACTORS["svd"])
     everyone = rng.permutation(people)
     found["svd"] = timed(
-        lambda: biased_epoch(
-            data.ptr, data.item, value, everyone, *bias, *svd, 0.005, 0.02, 0.02
-        )
+        lambda: biased_epoch(data.ptr, data.item, value, everyone, *bias, *svd, 0.005, 0.02, 0.02)
     )
     plus = (
         draw(people, FACTORS["svdpp"]),
@@ -93,17 +87,7 @@ def ours(path: str) -> dict[str, float]:
         draw(items, FACTORS["svdpp"]),
     )
     found["svdpp"] = timed(
-        lambda: svdpp_epoch(
-            data.ptr,
-            data.item,
-            value,
-            everyone,
-            *bias,
-            *plus,
-            0.005,
-            0.02,
-            0.02,
-        )
+        lambda: svdpp_epoch(data.ptr, data.item, value, everyone, *bias, *plus, 0.005, 0.02, 0.02)
     )
     return found
 
@@ -119,18 +103,9 @@ def triples(path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             file = file / name
     text = file.read_text().replace("::", "\t").replace(",", "\t")
     table = np.array(
-        [
-            line.split("\t")[:3]
-            for line in text.splitlines()
-            if line[:1].isdigit()
-        ],
-        np.float64,
+        [line.split("\t")[:3] for line in text.splitlines() if line[:1].isdigit()], np.float64
     )
-    return (
-        table[:, 0].astype(np.int64),
-        table[:, 1].astype(np.int64),
-        table[:, 2],
-    )
+    return (table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2])
 
 
 def difference(fit: Callable[[int], object], few: int, many: int) -> float:
@@ -150,14 +125,10 @@ def lenskit(path: str) -> float:
     from lenskit.training import TrainingOptions
 
     user, item, rating = triples(path)
-    data = from_interactions_df(
-        pd.DataFrame({"user_id": user, "item_id": item, "rating": rating})
-    )
+    data = from_interactions_df(pd.DataFrame({"user_id": user, "item_id": item, "rating": rating}))
 
     def fit(epochs: int) -> None:
-        BiasedMFScorer(features=FACTORS["als"], epochs=epochs).train(
-            data, TrainingOptions()
-        )
+        BiasedMFScorer(features=FACTORS["als"], epochs=epochs).train(data, TrainingOptions())
 
     return difference(fit, 2, 8)
 
@@ -168,16 +139,11 @@ def cornac(path: str) -> float:
 
     user, item, rating = triples(path)
     data = Dataset.from_uir(
-        list(zip(user.tolist(), item.tolist(), rating.tolist(), strict=True)),
-        seed=0,
+        list(zip(user.tolist(), item.tolist(), rating.tolist(), strict=True)), seed=0
     )
     return difference(
         lambda epochs: MF(
-            k=FACTORS["svd"],
-            max_iter=epochs,
-            num_threads=1,
-            early_stop=False,
-            verbose=False,
+            k=FACTORS["svd"], max_iter=epochs, num_threads=1, early_stop=False, verbose=False
         ).fit(data),
         5,
         45,
@@ -190,9 +156,7 @@ def surprise(path: str) -> float:
 
     user, item, rating = triples(path)
     frame = pd.DataFrame({"user": user, "item": item, "rating": rating})
-    data = Dataset.load_from_df(
-        frame, Reader(rating_scale=(1, 5))
-    ).build_full_trainset()
+    data = Dataset.load_from_df(frame, Reader(rating_scale=(1, 5))).build_full_trainset()
     start = time.process_time()
     SVDpp(n_factors=FACTORS["svdpp"], n_epochs=1).fit(data)
     return time.process_time() - start
@@ -211,9 +175,7 @@ def peers(path: str) -> dict[str, float | str]:
         try:
             found[name] = run(path)
         except Exception as error:  # noqa: BLE001 - a peer that is absent or broken is reported, not fatal
-            found[name] = (
-                f"not measured ({type(error).__name__}: {str(error)[:60]})"
-            )
+            found[name] = f"not measured ({type(error).__name__}: {str(error)[:60]})"
     return found
 
 
@@ -221,9 +183,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ratings")
     parser.add_argument("--peer", help="a Python that has the peers installed")
-    parser.add_argument(
-        "--only-peers", action="store_true", help=argparse.SUPPRESS
-    )
+    parser.add_argument("--only-peers", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only_peers:
         print(json.dumps(peers(options.ratings)))
@@ -231,22 +191,16 @@ def main() -> None:
     mine = ours(options.ratings)
     if options.peer:
         command = [options.peer, __file__, options.ratings, "--only-peers"]
-        answer = subprocess.run(
-            command, capture_output=True, text=True, check=True
-        )
+        answer = subprocess.run(command, capture_output=True, text=True, check=True)
         theirs = json.loads(answer.stdout.splitlines()[-1])
     else:
         theirs = peers(options.ratings)
-    print(
-        "| epoch | factors | here, s | peer | peer, s | here / peer |\n|---|---|---|---|---|---|"
-    )
+    print("| epoch | factors | here, s | peer | peer, s | here / peer |\n|---|---|---|---|---|---|")
     for name, (label, _) in PEERS.items():
         other = theirs[name]
         ratio = f"{mine[name] / other:.3f}" if isinstance(other, float) else "-"
         shown = f"{other:.3f}" if isinstance(other, float) else other
-        print(
-            f"| {name} | {FACTORS[name]} | {mine[name]:.3f} | {label} | {shown} | {ratio} |"
-        )
+        print(f"| {name} | {FACTORS[name]} | {mine[name]:.3f} | {label} | {shown} | {ratio} |")
 
 
 if __name__ == "__main__":

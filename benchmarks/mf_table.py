@@ -37,15 +37,7 @@ from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 
 SVD = ("svd-gradient", "svdpp-gradient", "svd-objective", "svdpp-objective")
-USER = (
-    "bias",
-    "als",
-    "mf-objective",
-    "mf-nonnegative",
-    "mf-sgd",
-    "mf-langevin",
-    *SVD,
-)
+USER = ("bias", "als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin", *SVD)
 VALUE = (*SVD, "svd-output", "svdpp-output", "mf-input-sgd", "mf-input-als")
 PAPER = ("mf-objective", "mf-sgd", "mf-langevin", *VALUE)
 MEANS = "private item means"
@@ -127,11 +119,7 @@ def fit(cell: Cell, path: str) -> dict[str, float]:
         options |= {"factors": cell.factors}
     means = cell.method == MEANS
     make: Any = (
-        find(cell.method)
-        if not means
-        else find("bias")
-        if cell.table == "user"
-        else ItemMeans
+        find(cell.method) if not means else find("bias") if cell.table == "user" else ItemMeans
     )
     start = time.process_time()
     model = trial(make(**options), part.train, users=part.train.n_users)
@@ -140,9 +128,9 @@ def fit(cell: Cell, path: str) -> dict[str, float]:
         error = measure(model, part, lists=False)["rmse"]
     else:
         schema = part.train.schema
-        told = schema.middle + schema.unit_width * model.shared.arrays[
-            "baseline"
-        ][part.test.item].astype(np.float64)
+        told = schema.middle + schema.unit_width * model.shared.arrays["baseline"][
+            part.test.item
+        ].astype(np.float64)
         error = rmse(np.clip(told, schema.low, schema.high), part.test.value)
     assert error is not None
     return {"rmse": round(float(error), 5), "seconds": round(spent, 3)}
@@ -152,10 +140,7 @@ def load(path: Path) -> dict[Cell, dict[str, float]]:
     found = {}
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
         row = json.loads(line)
-        found[Cell(*row["cell"])] = {
-            "rmse": row["rmse"],
-            "seconds": row["seconds"],
-        }
+        found[Cell(*row["cell"])] = {"rmse": row["rmse"], "seconds": row["seconds"]}
     return found
 
 
@@ -164,44 +149,34 @@ def run(rows: Path, path: str, todo: Iterator[Cell]) -> None:
     with rows.open("a", encoding="utf-8") as out:
         for cell in todo:
             if cell not in done:
-                out.write(
-                    json.dumps({"cell": list(cell), **fit(cell, path)}) + "\n"
-                )
+                out.write(json.dumps({"cell": list(cell), **fit(cell, path)}) + "\n")
                 out.flush()
 
 
 def tables(found: dict[Cell, dict[str, float]]) -> Iterator[str]:
     """Markdown: one table for each data set and kind, methods down, epsilons (or factors)
     across, means over splits."""
-    whole: dict[tuple[str, str], dict[str, dict[float, list[float]]]] = (
-        defaultdict(lambda: defaultdict(dict))
+    whole: dict[tuple[str, str], dict[str, dict[float, list[float]]]] = defaultdict(
+        lambda: defaultdict(dict)
     )
     for cell, row in found.items():
         across = float(cell.factors or cell.epsilon or 0.0)
-        whole[cell.data, cell.table][cell.method].setdefault(across, []).append(
-            row["rmse"]
-        )
+        whole[cell.data, cell.table][cell.method].setdefault(across, []).append(row["rmse"])
     for (data, table), methods in whole.items():
         columns = sorted({x for line in methods.values() for x in line})
         runs = max(len(v) for line in methods.values() for v in line.values())
-        heads = (
-            ["non-private"] if table == "twin" else [f"{x:g}" for x in columns]
-        )
+        heads = ["non-private"] if table == "twin" else [f"{x:g}" for x in columns]
         yield f"\n{data}, `{table}`, {runs} split{'s' if runs > 1 else ''}:\n"
         yield f"| method | {' | '.join(heads)} |\n|---|{'---|' * len(columns)}"
         for method, line in methods.items():
-            shown = (
-                f"{mean(line[x]):.3f}" if x in line else "-" for x in columns
-            )
+            shown = (f"{mean(line[x]):.3f}" if x in line else "-" for x in columns)
             yield f"| {method if method == MEANS else f'`{method}`'} | {' | '.join(shown)} |"
 
 
 def fits(found: dict[Cell, dict[str, float]]) -> Iterator[str]:
     """Markdown: processor seconds of a private fit at the largest epsilon beside those of
     its twin, each the least."""
-    spent: dict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(
-        list
-    )
+    spent: dict[tuple[str, str, str], list[tuple[float, float]]] = defaultdict(list)
     for cell, row in found.items():
         if cell.table in ("user", "value", "twin"):
             spent[cell.data, cell.method, cell.table].append(
@@ -223,14 +198,10 @@ def main() -> None:
     parser.add_argument("data", nargs="*")
     parser.add_argument("--epsilon", default="1,20,.01,5,.1,.001")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument(
-        "--only", default="user,value,paper,twin", help="of these tables"
-    )
+    parser.add_argument("--only", default="user,value,paper,twin", help="of these tables")
     parser.add_argument("--methods", default="", help="these methods only")
     parser.add_argument(
-        "--factors",
-        action="store_true",
-        help="by the number of factors instead of epsilon",
+        "--factors", action="store_true", help="by the number of factors instead of epsilon"
     )
     parser.add_argument("--print", action="store_true", dest="show")
     options = parser.parse_args()
@@ -243,16 +214,8 @@ def main() -> None:
             if options.factors
             else cells(name, epsilons, options.seeds)
         )
-        asked = (
-            c
-            for c in every
-            if options.factors or c.table in options.only.split(",")
-        )
-        run(
-            options.rows,
-            path,
-            (c for c in asked if kept is None or c.method in kept),
-        )
+        asked = (c for c in every if options.factors or c.table in options.only.split(","))
+        run(options.rows, path, (c for c in asked if kept is None or c.method in kept))
     if options.show:
         found = load(options.rows)
         print("\n".join((*tables(found), *fits(found))))

@@ -39,49 +39,30 @@ def theirs(law: Law, scale: float) -> dp.Measurement:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=1_000_000, help="length of the vector")
     parser.add_argument(
-        "--draws", type=int, default=1_000_000, help="length of the vector"
+        "--repeat", type=int, default=2, help="runs of each, of which the best counts"
     )
-    parser.add_argument(
-        "--repeat",
-        type=int,
-        default=2,
-        help="runs of each, of which the best counts",
-    )
-    parser.add_argument(
-        "--scales", type=float, nargs="+", default=[10.0, 1e3, 1e6]
-    )
+    parser.add_argument("--scales", type=float, nargs="+", default=[10.0, 1e3, 1e6])
     args = parser.parse_args()
     dp.enable_features("contrib")
     zeros = np.zeros(args.draws, dtype=np.int64)
     discrete_gaussian(10, 5.0)  # compile
 
-    print(
-        f"{'law':9} {'scale':>9} {'table ms':>9} {'ours M/s':>9} {'OpenDP M/s':>11} {'ratio':>7}"
-    )
+    print(f"{'law':9} {'scale':>9} {'table ms':>9} {'ours M/s':>9} {'OpenDP M/s':>11} {'ratio':>7}")
     lowest = np.inf
-    for law, sampler in (
-        ("gaussian", discrete_gaussian),
-        ("laplace", discrete_laplace),
-    ):
+    for law, sampler in (("gaussian", discrete_gaussian), ("laplace", discrete_laplace)):
         for scale in args.scales:
             table.cache_clear()
             first = best(lambda law=law, scale=scale: table(law, scale), 1)
             # Noise and sum on both sides: OpenDP's measurement adds to its argument.
             ours = (
                 args.draws
-                / best(
-                    lambda f=sampler, s=scale: zeros + f(args.draws, s),
-                    args.repeat,
-                )
+                / best(lambda f=sampler, s=scale: zeros + f(args.draws, s), args.repeat)
                 / 1e6
             )
             mechanism = theirs(law, scale)
-            other = (
-                args.draws
-                / best(lambda m=mechanism: m(zeros), args.repeat)
-                / 1e6
-            )
+            other = args.draws / best(lambda m=mechanism: m(zeros), args.repeat) / 1e6
             lowest = min(lowest, ours / other)
             print(
                 f"{law:9} {scale:9g} {1e3 * first:9.1f} {ours:9.1f} {other:11.3f} "

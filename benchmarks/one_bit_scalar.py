@@ -59,30 +59,22 @@ FIRST_SPLIT = 100
 REACHES = np.geomspace(0.2, 5.0, 25)
 
 
-def tell(
-    law: str, epsilon: float, number: Floats, rng: np.random.Generator
-) -> Floats:
+def tell(law: str, epsilon: float, number: Floats, rng: np.random.Generator) -> Floats:
     """An unbiased report of each number in [-1, 1]."""
     if law == "bit":
         most = (exp(epsilon) + 1) / (exp(epsilon) - 1)
-        return np.where(
-            rng.random(len(number)) < (1 + number / most) / 2, most, -most
-        )
+        return np.where(rng.random(len(number)) < (1 + number / most) / 2, most, -most)
     if law == "hybrid":  # below .61 the bit alone is best
         piece = 1 - exp(-epsilon / 2) if epsilon > 0.61 else 0.0
         kinds = rng.random(len(number)) < piece
         return np.where(
-            kinds,
-            tell("piecewise", epsilon, number, rng),
-            tell("bit", epsilon, number, rng),
+            kinds, tell("piecewise", epsilon, number, rng), tell("bit", epsilon, number, rng)
         )
     half = exp(epsilon / 2)
     most = (half + 1) / (half - 1)
     low = (most + 1) / 2 * number - (most - 1) / 2
     near = low + (most - 1) * rng.random(len(number))
-    far = -most + (most + 1) * rng.random(
-        len(number)
-    )  # uniform over what the middle piece leaves
+    far = -most + (most + 1) * rng.random(len(number))  # uniform over what the middle piece leaves
     far = np.where(far > low, far + most - 1, far)
     return np.where(rng.random(len(number)) < half / (half + 1), near, far)
 
@@ -111,17 +103,10 @@ class ScalarCarrier(Carrier):
 
     law: str = "bit"
     epsilon: float = 1.0
-    rng: np.random.Generator = field(
-        default_factory=lambda: np.random.default_rng(2)
-    )
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(2))
 
     def round(
-        self,
-        name: str,
-        size: int,
-        takes_part: Participation,
-        vectors: Vectors,
-        absorb: Absorb,
+        self, name: str, size: int, takes_part: Participation, vectors: Vectors, absorb: Absorb
     ) -> Round:
         reach, gain, square = best_reach(self.law, self.epsilon)
 
@@ -129,22 +114,11 @@ class ScalarCarrier(Carrier):
             rows, people = vectors(block, state), len(block.people)
             direction = 1.0 - 2.0 * self.rng.integers(0, 2, (people, size + 1))
             person = np.repeat(np.arange(people), np.diff(rows.ptr))
-            product = np.bincount(
-                person,
-                rows.values[:, 0] * direction[person, rows.index],
-                people,
-            )
-            told = reach * tell(
-                self.law,
-                self.epsilon,
-                np.clip(product / reach, -1, 1),
-                self.rng,
-            )
+            product = np.bincount(person, rows.values[:, 0] * direction[person, rows.index], people)
+            told = reach * tell(self.law, self.epsilon, np.clip(product / reach, -1, 1), self.rng)
             cells = (told[:, None] * direction).ravel()[:, None]
             index = np.tile(np.arange(size + 1, dtype=np.uint32), people)
-            return {
-                "report": Rows(np.arange(people + 1) * (size + 1), index, cells)
-            }
+            return {"report": Rows(np.arange(people + 1) * (size + 1), index, cells)}
 
         def take(state: State, released: Mapping[str, Released]) -> State:
             got = released["report"]
@@ -164,15 +138,9 @@ class ScalarCarrier(Carrier):
         )
 
 
-def by_effects(
-    part: Split, items: tacit.Catalogue, law: str, epsilon: float
-) -> Model:
-    public = Public(
-        part.train.schema, items, "user", "sound", Budget(epsilon, 1e-6)
-    )
-    plan = effects_plan(
-        public, ScalarCarrier(None, 0, law=law, epsilon=epsilon)
-    )
+def by_effects(part: Split, items: tacit.Catalogue, law: str, epsilon: float) -> Model:
+    public = Public(part.train.schema, items, "user", "sound", Budget(epsilon, 1e-6))
+    plan = effects_plan(public, ScalarCarrier(None, 0, law=law, epsilon=epsilon))
     engine = Simulate(part.train, 1)
     state = AnswersState(people=float(part.train.n_users))
     for round_ in plan.rounds:
@@ -189,10 +157,7 @@ def by_descent(part: Split, name: str, law: str, epsilon: float) -> Model:
 
     try:
         answers.respond, answers.unbiased = drawn, lambda event: 1.0  # type: ignore[assignment]
-        return trial(
-            getattr(tacit, name)(epsilon=epsilon, form="descent", threads=1),
-            part.train,
-        )
+        return trial(getattr(tacit, name)(epsilon=epsilon, form="descent", threads=1), part.train)
     finally:
         answers.respond, answers.unbiased = kept
 
@@ -200,25 +165,18 @@ def by_descent(part: Split, name: str, law: str, epsilon: float) -> Model:
 def mean_error(parts: list[Split], models: list[Model]) -> float:
     return float(
         np.mean(
-            [
-                measure(m, part, lists=False)["rmse"]
-                for m, part in zip(models, parts, strict=True)
-            ]
+            [measure(m, part, lists=False)["rmse"] for m, part in zip(models, parts, strict=True)]
         )
     )
 
 
 def line(name: str, values: list[float]) -> None:
-    print(
-        f"  {name:44s}" + " ".join(f"{value:8.4f}" for value in values),
-        flush=True,
-    )
+    print(f"  {name:44s}" + " ".join(f"{value:8.4f}" for value in values), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data")
     parser.add_argument("--seeds", type=int, default=2)
@@ -226,62 +184,32 @@ def main() -> None:
     print("epsilon " + " ".join(f"{epsilon:g}" for epsilon in EPSILONS))
     print("what an answer about one direction is worth, in people")
     for law in LAWS:
-        line(
-            law,
-            [
-                best_reach(law, e)[1] ** 2 / best_reach(law, e)[2]
-                for e in EPSILONS
-            ],
-        )
-    line(
-        "nearest of many directions (default)",
-        [best_report(e, 7).gain ** 2 for e in EPSILONS],
-    )
-    items, seeds = (
-        tacit.read_items(given.data),
-        range(FIRST_SPLIT, FIRST_SPLIT + given.seeds),
-    )
-    parts = [
-        splits.make(tacit.read(given.data, items=items), "90/10", seed=seed)
-        for seed in seeds
-    ]
+        line(law, [best_reach(law, e)[1] ** 2 / best_reach(law, e)[2] for e in EPSILONS])
+    line("nearest of many directions (default)", [best_report(e, 7).gain ** 2 for e in EPSILONS])
+    items, seeds = (tacit.read_items(given.data), range(FIRST_SPLIT, FIRST_SPLIT + given.seeds))
+    parts = [splits.make(tacit.read(given.data, items=items), "90/10", seed=seed) for seed in seeds]
     print("RMSE, effects with features")
     for law in LAWS:
         line(
             law,
             [
-                mean_error(
-                    parts, [by_effects(part, items, law, e) for part in parts]
-                )
+                mean_error(parts, [by_effects(part, items, law, e) for part in parts])
                 for e in EPSILONS
             ],
         )
     made = [
         [
-            trial(
-                tacit.ProjectedOneBitMF(epsilon=e, threads=1),
-                part.train,
-                items=items,
-            )
+            trial(tacit.ProjectedOneBitMF(epsilon=e, threads=1), part.train, items=items)
             for part in parts
         ]
         for e in EPSILONS
     ]
-    line(
-        "nearest of many directions (default)",
-        [mean_error(parts, models) for models in made],
-    )
+    line("nearest of many directions (default)", [mean_error(parts, models) for models in made])
     print("RMSE, descent (no features; 10 rounds, each person in one)")
-    bare = [
-        splits.make(tacit.read(given.data), "90/10", seed=seed)
-        for seed in seeds
-    ]
+    bare = [splits.make(tacit.read(given.data), "90/10", seed=seed) for seed in seeds]
     for name in ("OneBitMF", "ProjectedOneBitMF"):
         for law in LAWS:
-            models = [
-                [by_descent(part, name, law, e) for part in bare]
-                for e in EPSILONS
-            ]
+            models = [[by_descent(part, name, law, e) for part in bare] for e in EPSILONS]
             line(f"{name}, {law}", [mean_error(bare, each) for each in models])
 
 

@@ -69,9 +69,7 @@ def demonstration() -> Iterator[str]:
     address = f"http://127.0.0.1:{port}/"
     command = [sys.executable, "-m", "tacit", "serve", "--demo"]
     server = subprocess.Popen(
-        [*command, "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        [*command, "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         end = time.monotonic() + PATIENCE
@@ -153,11 +151,7 @@ def clicks(browser: Browser, items: int, factors: int) -> None:
 
 def scripts() -> None:
     """Bytes, each file slimmed and compressed by itself, as they are sent."""
-    scripts = {
-        name: body
-        for name, body in sent(web_folder()).items()
-        if name.endswith(".js")
-    }
+    scripts = {name: body for name, body in sent(web_folder()).items() if name.endswith(".js")}
     device = {name for name in scripts if name.startswith("js/device/")}
 
     def weight(names: set[str], squeeze: Callable[[bytes], bytes]) -> int:
@@ -176,16 +170,11 @@ def main() -> None:
     """All of them."""
     scripts()
     found = subprocess.run(
-        [ROOT / "scripts" / "chromium"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [ROOT / "scripts" / "chromium"], capture_output=True, text=True, check=True
     )
     chromium = found.stdout.split()[0]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=FLAGS
-        )
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         with demonstration() as address:
             first_view(browser, address)
             shifts(browser, address)

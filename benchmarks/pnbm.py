@@ -30,32 +30,17 @@ from tacit.fitting.run import trial
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.methods import find
-from tacit.methods.neighbourhood.twin import (
-    Data,
-    item_means,
-    raw_similarities,
-    square,
-    train,
-)
+from tacit.methods.neighbourhood.twin import Data, item_means, raw_similarities, square, train
 from tacit.model.model import Model
 from tacit.rounds.round import Block
 
-BESIDE = (
-    "bias",
-    "pnbm-sgd",
-    "pnbm-langevin",
-    "mf-sgd",
-    "mf-langevin",
-    "knn-pearson",
-    "knn-cosine",
-)
+BESIDE = ("bias", "pnbm-sgd", "pnbm-langevin", "mf-sgd", "mf-langevin", "knn-pearson", "knn-cosine")
 
 
 def line(name: str, values: list[float], seconds: float) -> None:
     spread = f" sd {np.std(values, ddof=1):.4f}" if len(values) > 1 else ""
     print(
-        f"{name:34} {np.mean(values):.4f}{spread}  {seconds / len(values):.1f} s each",
-        flush=True,
+        f"{name:34} {np.mean(values):.4f}{spread}  {seconds / len(values):.1f} s each", flush=True
     )
 
 
@@ -70,15 +55,7 @@ def scored(
     begin, found = time.perf_counter(), list[float]()
     for part, start in zip(parts, starts or [None] * len(parts), strict=True):
         found.append(
-            error(
-                trial(
-                    find(method)(**options),
-                    part.train,
-                    users=people,
-                    start=start,
-                ),
-                part,
-            )
+            error(trial(find(method)(**options), part.train, users=people, start=start), part)
         )
     line(name, found, time.perf_counter() - begin)
 
@@ -88,9 +65,7 @@ def error(model: Model, part: Split) -> float:
 
 
 def inner(ratings: tacit.Ratings) -> Block:
-    value = (
-        ratings.value.astype(np.float64) - ratings.schema.middle
-    ) / ratings.schema.unit_width
+    value = (ratings.value.astype(np.float64) - ratings.schema.middle) / ratings.schema.unit_width
     return Block(np.arange(ratings.n_users), ratings.ptr, ratings.item, value)
 
 
@@ -99,13 +74,7 @@ def baselines(parts: list[Split], neighbours: int) -> None:
         begin = time.perf_counter()
         method = find(f"knn-{name}")
         found = [
-            error(
-                trial(
-                    method(calibration="none", neighbours=neighbours),
-                    part.train,
-                ),
-                part,
-            )
+            error(trial(method(calibration="none", neighbours=neighbours), part.train), part)
             for part in parts
         ]
         line(f"plain {name} N {neighbours}", found, time.perf_counter() - begin)
@@ -113,9 +82,7 @@ def baselines(parts: list[Split], neighbours: int) -> None:
 
 def speed(ratings: tacit.Ratings) -> None:
     block = inner(ratings)
-    data = Data.of(
-        block, item_means(block, ratings.n_items, levels=True, prior=5.0)
-    )
+    data = Data.of(block, item_means(block, ratings.n_items, levels=True, prior=5.0))
     for attempt in ("cold", "warm"):
         begin = time.perf_counter()
         index, value = raw_similarities(
@@ -135,32 +102,20 @@ def speed(ratings: tacit.Ratings) -> None:
 Splits = list[Split]
 
 
-def folds(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
+def folds(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
     parts = list(splits.k_fold(ratings, 5))
     for method in ("pnbm-sgd", "pnbm-langevin"):
         scored(f"{method} without noise", parts, method, calibration="none")
     baselines(parts, 1300 if len(ratings) > 500_000 else 900)
 
 
-def against_epsilon(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
+def against_epsilon(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
     for method in given.methods.split(","):
         for epsilon in given.epsilons:
-            scored(
-                f"{method} epsilon {epsilon:g}",
-                cut,
-                method,
-                given.people,
-                epsilon=epsilon,
-            )
+            scored(f"{method} epsilon {epsilon:g}", cut, method, given.people, epsilon=epsilon)
 
 
-def units(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
+def units(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
     """One rating against a whole person, at equal epsilon."""
     for epsilon in given.epsilons:
         for method in ("knn-pearson", "knn-cosine"):
@@ -173,18 +128,10 @@ def units(
                     epsilon=epsilon,
                     unit=unit,
                 )
-        scored(
-            f"pnbm-sgd user epsilon {epsilon:g}",
-            cut,
-            "pnbm-sgd",
-            given.people,
-            epsilon=epsilon,
-        )
+        scored(f"pnbm-sgd user epsilon {epsilon:g}", cut, "pnbm-sgd", given.people, epsilon=epsilon)
 
 
-def against_neighbours(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
+def against_neighbours(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
     """Of the private model fewer neighbours are post-processing: one fit serves all sizes."""
     private = [
         trial(
@@ -205,8 +152,7 @@ def against_neighbours(
             )
             baselines(cut, near)
         found = [
-            error(nearest(model, near), part)
-            for model, part in zip(private, cut, strict=True)
+            error(nearest(model, near), part) for model, part in zip(private, cut, strict=True)
         ]
         line(f"pnbm-sgd N {near} epsilon {given.epsilons[0]:g}", found, 0.0)
 
@@ -217,52 +163,29 @@ def nearest(model: Model, near: int) -> Model:
     value, counts = shared.arrays["similarity"], np.diff(start)
     owner = np.repeat(np.arange(len(counts)), counts)
     order = np.lexsort((-np.abs(value), owner))
-    kept = np.sort(
-        order[np.arange(len(order)) - np.repeat(start[:-1], counts) < near]
-    )
+    kept = np.sort(order[np.arange(len(order)) - np.repeat(start[:-1], counts) < near])
     arrays = {
         **shared.arrays,
-        "start": np.concatenate(
-            [[0], np.cumsum(np.bincount(owner[kept], minlength=len(counts)))]
-        ),
+        "start": np.concatenate([[0], np.cumsum(np.bincount(owner[kept], minlength=len(counts)))]),
         "neighbour": shared.arrays["neighbour"][kept],
         "similarity": value[kept],
     }
     return Model(replace(shared, arrays=arrays), "")
 
 
-def learned(
-    given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits
-) -> None:
+def learned(given: argparse.Namespace, ratings: tacit.Ratings, cut: Splits) -> None:
     """Learned similarities in plain neighbours: without noise, and with the budget divided
     between the two fits."""
-    none = [
-        trial(find("pnbm-sgd")(calibration="none"), part.train) for part in cut
-    ]
+    none = [trial(find("pnbm-sgd")(calibration="none"), part.train) for part in cut]
     for method in ("knn-pearson", "knn-cosine"):
         scored(f"{method} without noise", cut, method, calibration="none")
-        scored(
-            f"{method} without noise, learned",
-            cut,
-            method,
-            starts=none,
-            calibration="none",
-        )
+        scored(f"{method} without noise, learned", cut, method, starts=none, calibration="none")
     for epsilon in given.epsilons:
         for method in ("pnbm-sgd", "knn-pearson", "knn-cosine"):
-            scored(
-                f"{method} epsilon {epsilon:g}",
-                cut,
-                method,
-                given.people,
-                epsilon=epsilon,
-            )
+            scored(f"{method} epsilon {epsilon:g}", cut, method, given.people, epsilon=epsilon)
         first, second = halves(epsilon)
         made = [
-            trial(
-                find("pnbm-sgd")(epsilon=first), part.train, users=given.people
-            )
-            for part in cut
+            trial(find("pnbm-sgd")(epsilon=first), part.train, users=given.people) for part in cut
         ]
         for method in ("knn-pearson", "knn-cosine"):
             name = f"{method} {second:.2f} on learned {first:.2f}"
@@ -288,29 +211,20 @@ TABLES = {
 def main() -> None:
     logging.getLogger("absl").setLevel(logging.ERROR)
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "data", help="a folder that tacit can read, such as ml-1m"
-    )
+    parser.add_argument("data", help="a folder that tacit can read, such as ml-1m")
     parser.add_argument("what", choices=["speed", *TABLES])
-    parser.add_argument(
-        "--people", type=int, help="the declared number of people"
-    )
+    parser.add_argument("--people", type=int, help="the declared number of people")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument(
-        "--first", type=int, default=0, help="number of the first split"
-    )
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument(
         "--epsilons",
         type=lambda text: [float(x) for x in text.split(",")],
         default=[1.0, 5.0, 20.0],
     )
     parser.add_argument(
-        "--private",
-        action="store_true",
-        help="with neighbours: the private model only",
+        "--private", action="store_true", help="with neighbours: the private model only"
     )
     parser.add_argument("--methods", default=",".join(BESIDE))
     given = parser.parse_args()
@@ -318,10 +232,7 @@ def main() -> None:
     if given.what == "speed":
         speed(ratings)
         return
-    cut = [
-        splits.make(ratings, "90/10", seed=given.first + seed)
-        for seed in range(given.seeds)
-    ]
+    cut = [splits.make(ratings, "90/10", seed=given.first + seed) for seed in range(given.seeds)]
     TABLES[given.what](given, ratings, cut)
 
 

@@ -61,9 +61,7 @@ def main() -> None:
         part = splits.per_rating(private, 0.1, seed)
         for kind in given.kinds.split(","):
             model = trial(
-                tacit.Bayes(
-                    epsilon=given.epsilon, delta=1e-6, unit="user", seed=seed
-                ),
+                tacit.Bayes(epsilon=given.epsilon, delta=1e-6, unit="user", seed=seed),
                 part.train,
                 users=part.train.n_users,
                 public=as_kind(public, kind, seed),

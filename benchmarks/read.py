@@ -17,12 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-LIMITS = {
-    "ml-1m": (1.0, 1.0),
-    "csv": (8.0, 2.0),
-    "text": (30.0, 2.0),
-    "netflix": (60.0, 3.5),
-}
+LIMITS = {"ml-1m": (1.0, 1.0), "csv": (8.0, 2.0), "text": (30.0, 2.0), "netflix": (60.0, 3.5)}
 """Seconds and GB to stay under; text ids have no judged limit."""
 
 CHILD = """
@@ -53,9 +48,7 @@ def make_ml_1m(folder: Path, rows: int) -> Path:
     frame = pl.DataFrame({"u": user, "i": item, "r": rating, "t": time})
     path = folder / "ratings.dat"
     path.write_bytes(
-        frame.write_csv(include_header=False, separator=",")
-        .replace(",", "::")
-        .encode()
+        frame.write_csv(include_header=False, separator=",").replace(",", "::").encode()
     )
     return path
 
@@ -65,12 +58,7 @@ def make_csv(folder: Path, rows: int, prefix: str = "") -> Path:
 
     user, item, rating, time = columns(rows, 138_493, 26_744)
     frame = pl.DataFrame(
-        {
-            "userId": user,
-            "movieId": item,
-            "rating": rating / 1.0,
-            "timestamp": time,
-        }
+        {"userId": user, "movieId": item, "rating": rating / 1.0, "timestamp": time}
     )
     if prefix:
         named = [
@@ -101,19 +89,14 @@ def make_netflix(folder: Path, rows: int) -> Path:
         text, starts = lists[rng.integers(len(lists))]
         first = rng.integers(people.size - size)
         path = training / f"mv_{k:07d}.txt"
-        path.write_bytes(
-            b"%d:\n" % k + text[starts[first] : starts[first + size]]
-        )
+        path.write_bytes(b"%d:\n" % k + text[starts[first] : starts[first + size]])
     return training
 
 
-def shuffled(
-    rng: np.random.Generator, people: np.ndarray
-) -> tuple[bytes, np.ndarray]:
+def shuffled(rng: np.random.Generator, people: np.ndarray) -> tuple[bytes, np.ndarray]:
     """A line a person in random order, and where each line starts."""
     lines = [
-        b"%d,%d,%d-%02d-%02d\n"
-        % (person, rating, 2000 + day % 6, day % 12 + 1, day % 28 + 1)
+        b"%d,%d,%d-%02d-%02d\n" % (person, rating, 2000 + day % 6, day % 12 + 1, day % 28 + 1)
         for person, rating, day in zip(
             rng.permutation(people).tolist(),
             rng.integers(1, 6, people.size).tolist(),
@@ -121,9 +104,7 @@ def shuffled(
             strict=True,
         )
     ]
-    return b"".join(lines), np.concatenate(
-        [[0], np.cumsum([len(line) for line in lines])]
-    )
+    return b"".join(lines), np.concatenate([[0], np.cumsum([len(line) for line in lines])])
 
 
 CASES = {
@@ -136,32 +117,16 @@ CASES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--only",
-        choices=list(CASES),
-        action="append",
-        help="just this case (may be repeated)",
+        "--only", choices=list(CASES), action="append", help="just this case (may be repeated)"
     )
+    parser.add_argument("--rows", type=int, help="rows of each case, instead of the judged sizes")
+    parser.add_argument("--scale", type=float, default=1.0, help="a share of the judged sizes")
+    parser.add_argument("--folder", help="where to make the files (a temporary folder otherwise)")
     parser.add_argument(
-        "--rows",
-        type=int,
-        help="rows of each case, instead of the judged sizes",
-    )
-    parser.add_argument(
-        "--scale", type=float, default=1.0, help="a share of the judged sizes"
-    )
-    parser.add_argument(
-        "--folder",
-        help="where to make the files (a temporary folder otherwise)",
-    )
-    parser.add_argument(
-        "--repeat",
-        type=int,
-        default=2,
-        help="reads of each file; the best is shown",
+        "--repeat", type=int, default=2, help="reads of each file; the best is shown"
     )
     asked = parser.parse_args()
     print(

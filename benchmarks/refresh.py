@@ -100,9 +100,7 @@ def _asked() -> argparse.Namespace:
 class Arms:
     """What is compared, on one split."""
 
-    def __init__(
-        self, given: argparse.Namespace, part: Split, items: Catalogue
-    ) -> None:
+    def __init__(self, given: argparse.Namespace, part: Split, items: Catalogue) -> None:
         self.given, self.part, self.items = given, part, items
         self.mu = gaussian_mu(given.epsilon, given.delta)
         self.people = part.train.n_users
@@ -160,12 +158,7 @@ class Arms:
 
     def once(self, noise: float) -> Model:
         """One fit on everybody."""
-        return trial(
-            self._method(noise),
-            self.part.train,
-            items=self.items,
-            users=self.people,
-        )
+        return trial(self._method(noise), self.part.train, items=self.items, users=self.people)
 
     def chain(self) -> Model:
         """A fit on everybody so far in each period, which starts from the one before."""
@@ -192,13 +185,7 @@ class Arms:
             known |= set(new.users)
             if not new.n_users:
                 continue
-            model = trial(
-                self._method(1.0),
-                new,
-                items=self.items,
-                users=new.n_users,
-                start=model,
-            )
+            model = trial(self._method(1.0), new, items=self.items, users=new.n_users, start=model)
         assert model is not None
         return model
 

@@ -27,11 +27,7 @@ NUMBERS = RESULTS / "scale.json"
 PAGE = RESULTS / "scale.md"
 LIMITS = {
     100_000_000: {"bayes": (120, 4.0), "evaluate": (240, 5.0)},
-    1_000_000_000: {
-        "pack": (1500, 6.0),
-        "bias": (360, 6.0),
-        "bayes": (2400, 6.0),
-    },
+    1_000_000_000: {"pack": (1500, 6.0), "bias": (360, 6.0), "bayes": (2400, 6.0)},
 }
 """Seconds and gigabytes that a step is judged by."""
 
@@ -90,9 +86,7 @@ def run(asked: argparse.Namespace) -> None:
     add(asked, None if asked.films else pack.stat().st_size, steps)
 
 
-def add(
-    asked: argparse.Namespace, size: int | None, steps: dict[str, Any]
-) -> None:
+def add(asked: argparse.Namespace, size: int | None, steps: dict[str, Any]) -> None:
     """The numbers beside those that are there."""
     told = {"runs": []}
     if NUMBERS.exists():
@@ -154,10 +148,7 @@ def page(told: dict[str, Any]) -> str:
         )
         lines += [
             "",
-            (
-                f"## {each['ratings']:,} ratings, {each['people']:,} people, "
-                f"{each['items']:,} items"
-            ),
+            (f"## {each['ratings']:,} ratings, {each['people']:,} people, {each['items']:,} items"),
             "",
             (
                 f"`--memory {each['memory']}`, {each['cores']} cores ({each['machine']}), {busy}; "
@@ -172,9 +163,7 @@ def page(told: dict[str, Any]) -> str:
             limit = ""
             if name in limits:
                 limit = f"{limits[name][0]:,} s, {limits[name][1]:g} GB"
-            lines.append(
-                f"| `{name}` | {step['s']:,} | {step['cpu']:,} | {step['gb']} | {limit} |"
-            )
+            lines.append(f"| `{name}` | {step['s']:,} | {step['cpu']:,} | {step['gb']} | {limit} |")
     return "\n".join(lines) + "\n"
 
 

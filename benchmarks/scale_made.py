@@ -93,26 +93,14 @@ def windows(
     counts = np.minimum(counts, items // 3)
     # Ids say nothing about where a person stands in the file.
     ids = rng.permutation(people).astype(np.uint32) + 1
-    cuts = np.searchsorted(
-        np.cumsum(counts), np.arange(WINDOW, ratings, WINDOW)
-    )
+    cuts = np.searchsorted(np.cumsum(counts), np.arange(WINDOW, ratings, WINDOW))
     for run in np.split(np.arange(people), cuts):
         if not len(run):
             continue
         some = counts[run]
         rows = int(some.sum())
         item, value = np.empty(rows, np.uint32), np.empty(rows, np.uint8)
-        draw(
-            seed,
-            int(run[0]),
-            some,
-            chance,
-            other,
-            effect,
-            loading,
-            item,
-            value,
-        )
+        draw(seed, int(run[0]), some, chance, other, effect, loading, item, value)
         user = np.repeat(ids[run], some)
         order = rng.permutation(rows)
         yield user[order], item[order] + 1, value[order]
@@ -132,9 +120,7 @@ def write(out: Path, ratings: int, people: int, items: int, seed: int) -> int:
     return rows
 
 
-def write_films(
-    out: Path, ratings: int, people: int, items: int, seed: int
-) -> int:
+def write_films(out: Path, ratings: int, people: int, items: int, seed: int) -> int:
     """A folder with a file for each item that was rated; how many ratings there are."""
     import polars as pl
 
@@ -163,11 +149,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     rows = (write_films if asked.films else write)(
-        asked.out,
-        int(asked.ratings),
-        int(asked.people),
-        asked.items,
-        asked.seed,
+        asked.out, int(asked.ratings), int(asked.people), asked.items, asked.seed
     )
     print(f"{rows:,} rows written to {asked.out}")
 

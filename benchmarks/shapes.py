@@ -97,28 +97,20 @@ def invented(shape: Shape, nature: Nature) -> Callable[[Path], Ratings]:
 
 SETS: dict[str, Callable[[Path], Ratings]] = {
     "600 people of ML-1M": lambda data: some(tacit.read(data / "ml-1m"), 600),
-    "ML-1M cut into 8,000 people of 6": lambda data: cut(
-        tacit.read(data / "ml-1m"), 6, 8000
-    ),
-    "500 people of ML-100K": lambda data: some(
-        tacit.read(data / "ml-100k"), 500
-    ),
+    "ML-1M cut into 8,000 people of 6": lambda data: cut(tacit.read(data / "ml-1m"), 6, 8000),
+    "500 people of ML-100K": lambda data: some(tacit.read(data / "ml-100k"), 500),
     "20,000 people of 100 Netflix films": lambda data: some(
         tacit.read(data / "netflix-100"), 20_000
     ),
-    "invented, half stars .5-5": invented(
-        Shape(1500, 1500, 23, 0.5, 5.0, 0.5), Nature()
-    ),
+    "invented, half stars .5-5": invented(Shape(1500, 1500, 23, 0.5, 5.0, 0.5), Nature()),
     "invented, .5-4": invented(
         Shape(1500, 1200, 24, 0.5, 4.0, 0.5), Nature(skew=1.1, activity=1.0)
     ),
     "invented, sparse 0-10": invented(
-        Shape(5000, 2500, 8, 0.0, 10.0, 1.0),
-        Nature(skew=0.6, level=0.55, effect=0.4, noise=0.7),
+        Shape(5000, 2500, 8, 0.0, 10.0, 1.0), Nature(skew=0.6, level=0.55, effect=0.4, noise=0.7)
     ),
     "invented, calm 0-10": invented(
-        Shape(5000, 2000, 8, 0.0, 10.0, 1.0),
-        Nature(level=0.3, effect=0.25, taste=0.25, noise=0.45),
+        Shape(5000, 2000, 8, 0.0, 10.0, 1.0), Nature(level=0.3, effect=0.25, taste=0.25, noise=0.45)
     ),
     "invented, jokes -10..10": invented(
         Shape(2000, 100, 30, -10.0, 10.0, 0.01),
@@ -170,9 +162,7 @@ def run(given: argparse.Namespace) -> None:
         if (name, seed) not in made:
             part = splits.per_rating(loaded[name], 0.1, seed)
             rows = np.arange(part.test.n_users, dtype=np.int32)
-            made[name, seed] = prepare(
-                part, rows, seed=seed, listed=0, all_relevant=False
-            )
+            made[name, seed] = prepare(part, rows, seed=seed, listed=0, all_relevant=False)
         with normal_noise(cell) if given.normal else ExitStack():
             found = judged(cell, made[name, seed], about(loaded[name].n_users))
         with given.out.open("a", encoding="utf-8") as file:
@@ -195,9 +185,7 @@ def normal_noise(cell: dict[str, Any]) -> AbstractContextManager[object]:
 
     stack = ExitStack()
     stack.enter_context(patch("tacit.noise.gaussian.discrete_gaussian", draw))
-    stack.enter_context(
-        patch("tacit.fitting.run._Run.rehearse", lambda self, once=False: None)
-    )
+    stack.enter_context(patch("tacit.fitting.run._Run.rehearse", lambda self, once=False: None))
     return stack
 
 
@@ -209,9 +197,7 @@ def key(cell: dict[str, Any]) -> tuple[Any, ...]:
 
 def judged(cell: dict[str, Any], on: Any, users: int) -> dict[str, Any]:
     """One fit, on the scale of width 4."""
-    method = METHODS[cell["method"]](
-        epsilon=cell["epsilon"], unit=cell["unit"], threads=1
-    )
+    method = METHODS[cell["method"]](epsilon=cell["epsilon"], unit=cell["unit"], threads=1)
     model = trial(method, on.split.train, users=users)
     found = measured(model.personal, on, lists=False).arrays
     asked = found["asked"].sum()
@@ -231,28 +217,18 @@ def means(path: Path) -> list[dict[str, Any]]:
         every[place].append(cell)
     rows = []
     for place, found in every.items():
-        row = dict(
-            zip(("set", "unit", "epsilon", "method"), place, strict=True)
-        )
+        row = dict(zip(("set", "unit", "epsilon", "method"), place, strict=True))
         for name in ("rmse", "inside"):
             if name in found[0]:
-                row[name] = round(
-                    float(np.mean([each[name] for each in found])), 5
-                )
-        row["each"] = {
-            f"{each['seed']:g}/{each.get('draw', 0)}": each["rmse"]
-            for each in found
-        }
+                row[name] = round(float(np.mean([each[name] for each in found])), 5)
+        row["each"] = {f"{each['seed']:g}/{each.get('draw', 0)}": each["rmse"] for each in found}
         rows.append(row | {"runs": len(found)})
     return rows
 
 
 def section(told: dict[str, Any]) -> str:
     """Both tables, as Markdown: a row a set and unit, a column an epsilon."""
-    found = {
-        (row["set"], row["unit"], row["epsilon"], row["method"]): row
-        for row in told["rows"]
-    }
+    found = {(row["set"], row["unit"], row["epsilon"], row["method"]): row for row in told["rows"]}
     names = [name for name in SETS if any(place[0] == name for place in found)]
     places = [(name, unit) for name in names for unit in UNITS]
     titles = " | ".join(f"eps {epsilon:g}" for epsilon in EPSILONS)
@@ -290,9 +266,7 @@ def section(told: dict[str, Any]) -> str:
 
 
 def rival(
-    found: dict[tuple[Any, ...], dict[str, Any]],
-    place: tuple[Any, ...],
-    own: dict[str, Any],
+    found: dict[tuple[Any, ...], dict[str, Any]], place: tuple[Any, ...], own: dict[str, Any]
 ) -> tuple[str | None, float, float]:
     """The best other method of a cell on the runs that both have, how far `bayes` is ahead of
     it, and the standard error of that."""
@@ -303,9 +277,7 @@ def rival(
             continue
         runs = own["each"].keys() & other["each"].keys()
         if runs:
-            gains[name] = [
-                other["each"][run] - own["each"][run] for run in runs
-            ]
+            gains[name] = [other["each"][run] - own["each"][run] for run in runs]
     if not gains:
         return None, 0.0, 0.0
     best = min(gains, key=lambda name: float(np.mean(gains[name])))

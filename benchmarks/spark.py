@@ -27,9 +27,7 @@ def write(shape: str, path: Path) -> None:
     from gram import shaped
 
     made = shaped(shape)
-    user = np.repeat(
-        np.arange(len(made.ptr) - 1, dtype=np.uint32), np.diff(made.ptr)
-    )
+    user = np.repeat(np.arange(len(made.ptr) - 1, dtype=np.uint32), np.diff(made.ptr))
     order = np.random.default_rng(1).permutation(len(user))
     pl.DataFrame(
         {
@@ -57,13 +55,9 @@ def one(engine: str, asked: argparse.Namespace) -> dict[str, float]:
     best = float("inf")
     for _ in range(asked.best):
         began = time.perf_counter()
-        data = placed(
-            asked.ratings, engine, threads=asked.threads, scale=(low, high)
-        )
+        data = placed(asked.ratings, engine, threads=asked.threads, scale=(low, high))
         read = time.perf_counter()
-        method = find(asked.method)(
-            epsilon=1.0, engine=engine, threads=asked.threads
-        )
+        method = find(asked.method)(epsilon=1.0, engine=engine, threads=asked.threads)
         trial(method, data, users=asked.users)
         ended = time.perf_counter()
         best = min(best, ended - began)
@@ -93,18 +87,9 @@ def main() -> None:
         found = {}
         for engine in ("threads", "spark"):
             command = [sys.executable, __file__, "--engine", engine]
-            for name in (
-                "ratings",
-                "scale",
-                "method",
-                "users",
-                "threads",
-                "best",
-            ):
+            for name in ("ratings", "scale", "method", "users", "threads", "best"):
                 command += [f"--{name}", str(getattr(asked, name))]
-            done = subprocess.run(
-                command, check=True, stdout=subprocess.PIPE, text=True
-            )
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             found[engine] = json.loads(done.stdout.splitlines()[-1])
             print(engine, {k: round(v, 2) for k, v in found[engine].items()})
         ratio = found["spark"]["best"] / found["threads"]["best"]

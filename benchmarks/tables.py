@@ -23,9 +23,7 @@ def markdown(table: dict[str, Any]) -> str:
     columns = table["columns"]
     lines = [columns, ["---"] * len(columns), *table["rows"]]
     rule = f"|{'---|' * len(columns)}"
-    shown = [
-        f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines
-    ]
+    shown = [f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines]
     shown[1] = rule
     return "".join(f"{line}\n" for line in shown)
 
@@ -46,9 +44,7 @@ def placed(page: str, tables: list[dict[str, Any]]) -> str:
     """A page with each of its tables taken from the JSON."""
     made = [markdown(table) for table in tables]
     if len(made) != len(shown(page)):
-        message = (
-            f"{len(shown(page))} tables in the page, {len(made)} beside it"
-        )
+        message = f"{len(shown(page))} tables in the page, {len(made)} beside it"
         raise SystemExit(message)
     parts = iter(made)
     return BLOCK.sub(lambda _: next(parts), page)

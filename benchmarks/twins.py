@@ -72,9 +72,7 @@ def remembered(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @lru_cache(maxsize=2)
-def split_of(
-    data: str, place: str, features: bool, likes: bool
-) -> tuple[Split, Catalogue | None]:
+def split_of(data: str, place: str, features: bool, likes: bool) -> tuple[Split, Catalogue | None]:
     """The first split of a set, and its catalogue where features count."""
     ratings, catalogue = FILES[place]
     folder = Path(data) / place
@@ -130,9 +128,7 @@ def _tell(done: int, total: int, left: float | None) -> None:
     print(done, total, None if left is None else round(left), file=sys.stderr)
 
 
-def table(
-    folder: Path, commit: str, kept: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def table(folder: Path, commit: str, kept: dict[str, Any] | None = None) -> dict[str, Any]:
     """A row for each twin, with its best private cell; rows of before where none is new."""
     found: dict[Any, dict[float | None, float]] = {}
     for path in sorted(folder.glob("*.json")):
@@ -143,11 +139,7 @@ def table(
             value = cell["answer"]["measured"]
             found.setdefault(name, {})[key["epsilon"]] = value
     made = {name: _row(name, cells) for name, cells in found.items()}
-    rows = {
-        name: row | {"commit": commit}
-        for name, row in made.items()
-        if row is not None
-    }
+    rows = {name: row | {"commit": commit} for name, row in made.items() if row is not None}
     for row in (kept or {"rows": []})["rows"]:
         rows.setdefault(tuple(row[key] for key in NAME), row)
     order = list(METHODS)
@@ -164,9 +156,7 @@ def table(
         "note": "NOT PRIVATE: owner's evaluations of public data sets",
         "tables": [
             _shown(shown, place, features)
-            for place, features in dict.fromkeys(
-                (row["set"], row["features"]) for row in shown
-            )
+            for place, features in dict.fromkeys((row["set"], row["features"]) for row in shown)
         ],
         "rows": shown,
     }
@@ -188,9 +178,7 @@ def _row(name: Any, cells: dict[float | None, float]) -> dict[str, Any] | None:
     }
 
 
-def _shown(
-    rows: list[dict[str, Any]], place: str, features: bool
-) -> dict[str, Any]:
+def _shown(rows: list[dict[str, Any]], place: str, features: bool) -> dict[str, Any]:
     """One table of docs/results/twins.md."""
     mine = [r for r in rows if (r["set"], r["features"]) == (place, features)]
     words = "with features" if features else "without features"

@@ -21,9 +21,7 @@ def warehouse(spark: SparkSession) -> object:
     people = tacit.sample(people=300, ratings=9_000, seed=1)
     rows = [
         (people.users[person], people.items[film], float(stars))
-        for person, film, stars in zip(
-            people.user, people.item, people.value, strict=True
-        )
+        for person, film, stars in zip(people.user, people.item, people.value, strict=True)
     ]
     return spark.createDataFrame(rows, ["person", "item", "rating"])
 
@@ -37,13 +35,8 @@ def main() -> None:
         .config("spark.ui.enabled", "false")
         .getOrCreate()
     )
-    model = tacit.Bias(
-        epsilon=1.0, engine="spark", ledger="cluster.sqlite"
-    ).fit(
-        warehouse(spark),
-        scale=(1, 5),
-        items=tacit.sample_catalogue(),
-        users=300,
+    model = tacit.Bias(epsilon=1.0, engine="spark", ledger="cluster.sqlite").fit(
+        warehouse(spark), scale=(1, 5), items=tacit.sample_catalogue(), users=300
     )
     print(model.statement_)
     print(model.recommend({"Alien": 5, "Titanic": 1}, n=5).frame())

@@ -25,10 +25,7 @@ def invent() -> None:
     """Forty people who do not exist; each line of `ratings.csv` stays with its own device."""
     people = tacit.sample(PEOPLE, ratings=1_200, seed=1)
     cells = zip(people.user, people.item, people.value, strict=True)
-    lines = [
-        f"{people.users[who]},{people.items[what]},{stars:g}"
-        for who, what, stars in cells
-    ]
+    lines = [f"{people.users[who]},{people.items[what]},{stars:g}" for who, what, stars in cells]
     Path("ratings.csv").write_text("\n".join(["user,item,rating", *lines]))
     Path("items.csv").write_text("\n".join(["item", *people.items]))
 
@@ -43,9 +40,7 @@ def free_port() -> int:
 def identity(server: str) -> None:
     """Make a server's keys, and the card by which others know it."""
     card = subprocess.run(
-        [*TACIT, "federate", "identity", "--home", server],
-        check=True,
-        capture_output=True,
+        [*TACIT, "federate", "identity", "--home", server], check=True, capture_output=True
     )
     Path(f"{server}.pin").write_bytes(card.stdout)
 
@@ -87,9 +82,7 @@ def train(stack: ExitStack) -> None:
     fleet = ("fleet", "--data", "ratings.csv", "--scale", "1,5")
     address = f"http://127.0.0.1:{recommender}"
     subprocess.run(
-        [*TACIT, "federate", *fleet, "--recommender", address],
-        check=True,
-        timeout=PATIENCE,
+        [*TACIT, "federate", *fleet, "--recommender", address], check=True, timeout=PATIENCE
     )
     for _ in range(PATIENCE * 5):
         if Path("model", "statement.json").is_file():

@@ -17,9 +17,7 @@ from tacit.data.audience import audience
 MINE = {"Alien": 5, "Blade Runner": 5, "The Terminator": 4, "Titanic": 1}
 
 
-def write(
-    name: str, head: Sequence[str], rows: Iterable[Sequence[object]]
-) -> None:
+def write(name: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """One csv with a header."""
     with Path(name).open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
@@ -35,16 +33,10 @@ def main() -> None:
     people = audience(parser.parse_args().people)
     films = tacit.sample_catalogue()
     cells = zip(people.user, people.item, people.value, strict=True)
-    rows = (
-        (people.users[who], people.items[what], int(stars))
-        for who, what, stars in cells
-    )
+    rows = ((people.users[who], people.items[what], int(stars)) for who, what, stars in cells)
     write("ratings.csv", ["user", "item", "rating"], rows)
     known = zip(films.ids, films.titles, films.tagged, strict=True)
-    rows = (
-        (id_, title, "|".join(compress(films.tags, tagged)))
-        for id_, title, tagged in known
-    )
+    rows = ((id_, title, "|".join(compress(films.tags, tagged))) for id_, title, tagged in known)
     write("films.csv", ["item", "title", "genres"], rows)
     write("mine.csv", ["item", "rating"], MINE.items())
 

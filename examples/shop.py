@@ -17,9 +17,7 @@ def invent(path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(["customer", "film", "stars"])
-        for person, film, stars in zip(
-            people.user, people.item, people.value, strict=True
-        ):
+        for person, film, stars in zip(people.user, people.item, people.value, strict=True):
             out.writerow([people.users[person], people.items[film], int(stars)])
 
 

@@ -26,9 +26,7 @@ def main() -> None:
     )
     best = model.recommend({"Heat": 9, "Alien": 8}, n=3)
     for line in best:
-        print(
-            f"{line.title}: {line.rating:.1f} of 10, give or take {line.error:.1f}"
-        )
+        print(f"{line.title}: {line.rating:.1f} of 10, give or take {line.error:.1f}")
 
 
 if __name__ == "__main__":

@@ -57,30 +57,18 @@ def lines() -> dict[str, dict[float, float]]:
         "bayes, with public genres": row(features, 1),
         "bayes": row(alone, 1),
         "DPALS (Chien et al. 2021)": measured("mf", "als"),
-        "McSherry & Mironov 2009, sound": measured(
-            "covariance", "covariance-svd"
-        ),
+        "McSherry & Mironov 2009, sound": measured("covariance", "covariance-svd"),
         "item effects and own levels (bias)": row(alone, 0),
     }
-    return {
-        name: {e: r for e, r in each.items() if e >= 0.5}
-        for name, each in shown.items()
-    }
+    return {name: {e: r for e, r in each.items() if e >= 0.5} for name, each in shown.items()}
 
 
 def main() -> None:
     """Draw and write."""
     plt.rcParams |= {"svg.hashsalt": "tacit", "font.size": 9}
     figure, axes = plt.subplots(figsize=(8.6, 3.6))
-    for (name, each), colour, mark in zip(
-        lines().items(), COLOURS, "osD^v", strict=True
-    ):
-        axes.plot(
-            *zip(*each.items(), strict=True),
-            color=colour,
-            marker=mark,
-            label=name,
-        )
+    for (name, each), colour, mark in zip(lines().items(), COLOURS, "osD^v", strict=True):
+        axes.plot(*zip(*each.items(), strict=True), color=colour, marker=mark, label=name)
     axes.axhline(twin(), color="#1d1c1a", linestyle="--", linewidth=1)
     axes.text(0.5, twin() - 0.004, "without privacy (the twin)", va="top")
     axes.set_xscale("log")
@@ -90,9 +78,7 @@ def main() -> None:
     axes.set_xlabel("epsilon, for a whole person (more privacy to the left)")
     axes.set_ylabel("RMSE on held-back ratings, ML-1M")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0)
-    )
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     figure.tight_layout()
     target = ROOT / "docs" / "pictures" / "accuracy.svg"
     figure.savefig(target, metadata={"Date": None}, facecolor="white")

@@ -33,9 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--method", default="bayes")
     parser.add_argument("--by-room", action="store_true")
-    parser.add_argument(
-        "rest", nargs="*", help="further options of `tacit fit`, after --"
-    )
+    parser.add_argument("rest", nargs="*", help="further options of `tacit fit`, after --")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         crossed = walk(Path(folder), given.method, given.rest)
@@ -51,17 +49,13 @@ def main() -> None:
 
 def show(counted: Counter[Any]) -> None:
     """The table: caller, callee, what was called, how often."""
-    for names, times in sorted(
-        counted.items(), key=lambda row: (row[0][:2], -row[1])
-    ):
+    for names, times in sorted(counted.items(), key=lambda row: (row[0][:2], -row[1])):
         caller, callee, *what = names
         told = f"{caller:<12} {callee:<12} {times:4}  {' '.join(what)}"
         sys.stdout.write(told.rstrip() + "\n")
 
 
-def walk(
-    folder: Path, method: str, rest: list[str]
-) -> Counter[tuple[str, ...]]:
+def walk(folder: Path, method: str, rest: list[str]) -> Counter[tuple[str, ...]]:
     """Fit the embedded sample by the command line and count."""
     from tacit.cli.main import tacit
     from tacit.data.sample import sample

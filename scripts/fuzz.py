@@ -53,9 +53,7 @@ def run_cases(numbers: range, *, show: bool = False) -> Report:
     report = Report()
     with tempfile.TemporaryDirectory(prefix="tacit-fuzz-") as folder:
         originals = Path(folder) / "originals"
-        subprocess.run(
-            [sys.executable, __file__, "--make", str(originals)], check=True
-        )
+        subprocess.run([sys.executable, __file__, "--make", str(originals)], check=True)
         import fuzz_run
 
         fuzz_run.prepare(originals)  # imports, before any fork

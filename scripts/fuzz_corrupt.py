@@ -54,12 +54,7 @@ def damage(data: bytes, rng: Random) -> bytes:
         if rng.random() < 0.3:  # ends and beginnings matter most
             at = min(
                 len(found),
-                rng.choice(
-                    [
-                        rng.randrange(64),
-                        max(0, len(found) - rng.randrange(1, 400)),
-                    ]
-                ),
+                rng.choice([rng.randrange(64), max(0, len(found) - rng.randrange(1, 400))]),
             )
         act = rng.randrange(6)
         if act == 0 and at < len(found):
@@ -98,15 +93,11 @@ def damage_table(data: bytes, rng: Random) -> bytes:
             rng.shuffle(cells)
         lines[row] = mark.join(cells)
         if act == 7:
-            lines.insert(
-                row, rng.choice(["", '"', lines[row] * 50, mark * 200])
-            )
+            lines.insert(row, rng.choice(["", '"', lines[row] * 50, mark * 200]))
     text = "\n".join(lines)
     act = rng.randrange(14)
     if act == 0:
-        text = text.replace(
-            mark, rng.choice([" ", "\t", ",", "::", "^", "\x00"])
-        )
+        text = text.replace(mark, rng.choice([" ", "\t", ",", "::", "^", "\x00"]))
     elif act == 1:
         text = text.replace("\n", rng.choice(["\r", "\r\n", "\n\n", "\u2028"]))
     elif act == 2:
@@ -142,10 +133,7 @@ def pack(data: bytes, name: str, rng: Random) -> tuple[bytes, str]:
             inner = tarred(inner, "inner.tar", rng)
         packed, name = inner, f"{name}.tar"
     else:
-        packed, name = (
-            gzip.compress(data) + b"\0" * 100 + gzip.compress(data),
-            f"{name}.gz",
-        )
+        packed, name = (gzip.compress(data) + b"\0" * 100 + gzip.compress(data), f"{name}.gz")
     if rng.random() < 0.6:
         packed = damage(packed, rng)
     return packed, name
@@ -165,18 +153,10 @@ def zipped(data: bytes, name: str, rng: Random) -> bytes:
 
 def tarred(data: bytes, name: str, rng: Random) -> bytes:
     held = io.BytesIO()
-    form = rng.choice(
-        [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT]
-    )
+    form = rng.choice([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT])
     with tarfile.open(fileobj=held, mode="w", format=form) as archive:
         for kind in rng.sample(
-            [
-                tarfile.REGTYPE,
-                tarfile.FIFOTYPE,
-                tarfile.SYMTYPE,
-                tarfile.CHRTYPE,
-            ],
-            2,
+            [tarfile.REGTYPE, tarfile.FIFOTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE], 2
         ):
             info = tarfile.TarInfo(f"d/{name}")
             info.type = kind
@@ -200,10 +180,7 @@ def bomb(kind: int, head: bytes) -> tuple[bytes, str]:
             for _ in range(BOMB // len(blank)):
                 packed.write(blank)
         return held.getvalue(), "bomb.csv.gz"
-    with (
-        zipfile.ZipFile(held, "w", 8) as archive,
-        archive.open("bomb.csv", "w") as packed,
-    ):
+    with zipfile.ZipFile(held, "w", 8) as archive, archive.open("bomb.csv", "w") as packed:
         packed.write(head)
         for _ in range(BOMB // len(blank)):
             packed.write(blank)

@@ -48,37 +48,28 @@ def ratings(folder: Path) -> None:
         "names.csv": "user,item,rating\n"
         + "".join(f"Ann {u},Film né {i},{r}\n" for u, i, r, _ in every),
         "dates.tsv": "user\titem\trating\tdate\n"
-        + "".join(
-            f"{u}\t{i}\t{r}.5\t2005-09-{1 + u:02}\n" for u, i, r, _ in every
-        ),
+        + "".join(f"{u}\t{i}\t{r}.5\t2005-09-{1 + u:02}\n" for u, i, r, _ in every),
         "u.data": table.split("\n", 1)[1].replace(",", "\t"),
         "ratings.dat": table.split("\n", 1)[1].replace(",", "::"),
         "mv_0000001.txt": "1:\n"
         + "".join(f"{u},{r},2005-09-06\n" for u, i, r, _ in every if i == 1)
         + "2:\n7,3,2005-01-01\n",
         "jester.csv": "".join(
-            f"{ITEMS},"
-            + ",".join(str((u * i) % 21 - 10.0) for i in range(100))
-            + "\n"
+            f"{ITEMS}," + ",".join(str((u * i) % 21 - 10.0) for i in range(100)) + "\n"
             for u in range(PEOPLE)
         ),
         "BX-Book-Ratings.csv": '"User-ID";"ISBN";"Book-Rating"\n'
         + "".join(f'"{u}";"01951{i:05}";"{r}"\n' for u, i, r, _ in every),
-        "likes.csv": "user,item\n"
-        + "".join(f"{u},{i}\n" for u, i, _, _ in every),
+        "likes.csv": "user,item\n" + "".join(f"{u},{i}\n" for u, i, _, _ in every),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    frame = pl.DataFrame(
-        every, schema=["user", "item", "rating", "timestamp"], orient="row"
-    )
+    frame = pl.DataFrame(every, schema=["user", "item", "rating", "timestamp"], orient="row")
     frame.write_parquet(folder / "numbers.parquet", compression="uncompressed")
     named = frame.with_columns(pl.format("u{}", "user").alias("user"))
     named.write_parquet(folder / "names.parquet")
     (folder / "plain.csv.gz").write_bytes(gzip.compress(table.encode()))
-    with zipfile.ZipFile(
-        folder / "plain.zip", "w", zipfile.ZIP_DEFLATED
-    ) as archive:
+    with zipfile.ZipFile(folder / "plain.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("ml-1m/ratings.dat", texts["ratings.dat"])
         archive.writestr("ml-1m/README", "hello")
     with tarfile.open(folder / "plain.tar.gz", "w:gz") as tar:
@@ -92,12 +83,7 @@ def catalogues(folder: Path) -> None:
     import polars as pl
 
     every = [
-        (
-            i,
-            f"Film né {i} ({1980 + i})",
-            "Drama|War" if i % 2 else "Comedy",
-            i / 3,
-        )
+        (i, f"Film né {i} ({1980 + i})", "Drama|War" if i % 2 else "Comedy", i / 3)
         for i in range(1, ITEMS + 4)
     ]
     text = "id,title,genres,length\n"
@@ -108,9 +94,7 @@ def catalogues(folder: Path) -> None:
     )
     flags = "|".join("01"[k % 2] for k in range(19))
     (folder / "u.item").write_bytes(
-        "".join(
-            f"{i}|{t}|01-Jan-1995||u|{flags}\n" for i, t, _, _ in every
-        ).encode("latin-1")
+        "".join(f"{i}|{t}|01-Jan-1995||u|{flags}\n" for i, t, _, _ in every).encode("latin-1")
     )
     frame = pl.DataFrame(
         [(i, t, g.split("|"), x) for i, t, g, x in every],
@@ -133,9 +117,7 @@ def personal(folder: Path) -> None:
     frame.write_parquet(folder / "mine.parquet")
 
 
-def arrays(
-    rng: np.random.Generator,
-) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
+def arrays(rng: np.random.Generator) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
     """Arrays and numbers of every personal model, and of one that knows what choices imply."""
 
     def single(*shape: int) -> Any:
@@ -153,13 +135,7 @@ def arrays(
     noise = {"noise": 0.75}
     some = {**noise, "neighbours": 2.0}
     path = {"path": single(3, ITEMS, WIDTH)}
-    steps = {
-        "start": 0.1,
-        "rate": 0.1,
-        "ridge": 0.1,
-        "middle": 3.0,
-        "unit_width": 1.0,
-    }
+    steps = {"start": 0.1, "rate": 0.1, "ridge": 0.1, "middle": 3.0, "unit_width": 1.0}
     kept = {"level": 0.1, "level_variance": 0.1, "kept": 1.0, **noise}
     return {
         "mean": ({"weight": base["weight"]}, {"mean": 0.2}),
@@ -189,13 +165,7 @@ def arrays(
                 "similarity": single(ITEMS, ITEMS),
                 "covariance": single(ITEMS, ITEMS),
             },
-            {
-                "level_prior": 5.0,
-                "level_mean": 0.1,
-                "clamp": 2.0,
-                "ridge": 0.5,
-                "neighbours": 2.0,
-            },
+            {"level_prior": 5.0, "level_mean": 0.1, "clamp": 2.0, "ridge": 0.5, "neighbours": 2.0},
         ),
         "factor-neighbours": ({**base, "factor": single(ITEMS, 3)}, some),
         "kept-neighbours": ({**base, **lists}, some),
@@ -203,10 +173,7 @@ def arrays(
             {**base, **lists, "doubt": np.abs(single(ITEMS))},
             {**noise, "floor": 1.0, "around": 0.5, "kept": 1.0},
         ),
-        "factors": (
-            {**base, "implicit": single(ITEMS, WIDTH)},
-            {**noise, "per_rating": 0.1},
-        ),
+        "factors": ({**base, "implicit": single(ITEMS, WIDTH)}, {**noise, "per_rating": 0.1}),
         "liked factors": (
             {"factors": single(ITEMS, WIDTH), "weight": base["weight"]},
             {"weight": 10.0, "ridge": 0.1},
@@ -228,9 +195,7 @@ def models(folder: Path) -> None:
         os.environ["TACIT_HOME"] = home
         method = find("bias")(epsilon=1.0, population="fuzz", purpose="a trial")
         source = folder.parent / "ratings" / "plain.csv"
-        statement = method.fit(
-            read(source, (1, 5)), users=PEOPLE
-        ).model_.statement
+        statement = method.fit(read(source, (1, 5)), users=PEOPLE).model_.statement
     ids = [str(i) for i in range(1, ITEMS + 1)]
     catalogue = Catalogue(
         ids,
@@ -239,9 +204,7 @@ def models(folder: Path) -> None:
         ("Comedy", "Drama"),
         np.array([[int(i) % 2, 1 - int(i) % 2] for i in ids], np.uint8),
         ("length",),
-        np.array(
-            [[np.nan if int(i) == 3 else int(i) / 3] for i in ids], np.float32
-        ),
+        np.array([[np.nan if int(i) == 3 else int(i) / 3] for i in ids], np.float32),
     )
     for name, (held, numbers) in arrays(np.random.default_rng(1)).items():
         personal = name.removeprefix("implied ")
@@ -250,13 +213,5 @@ def models(folder: Path) -> None:
         method_name = "bias" if personal == "gaussian" else "als"
         if personal == "neighbourhood":
             method_name = "pnbm-sgd"
-        shared = Shared(
-            method_name,
-            personal,
-            held,
-            numbers,
-            schema,
-            catalogue,
-            {"sweeps": 3},
-        )
+        shared = Shared(method_name, personal, held, numbers, schema, catalogue, {"sweeps": 3})
         shared.save(folder / name.replace(" ", "-"), statement.to_json())

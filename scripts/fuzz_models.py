@@ -66,9 +66,7 @@ def mutate_json(value: Any, rng: Random) -> Any:
     if not isinstance(value, dict | list) or not value:
         return rng.choice(VALUES)
     walk(value)
-    node, key = rng.choice(
-        spots if rng.random() < 0.5 else spots[: 1 + len(spots) // 4]
-    )
+    node, key = rng.choice(spots if rng.random() < 0.5 else spots[: 1 + len(spots) // 4])
     act = rng.randrange(7)
     if act <= 2:
         node[key] = rng.choice(VALUES)
@@ -152,24 +150,13 @@ def mutate_arrays(arrays: dict[str, Any], rng: Random) -> dict[str, Any]:
         array = array.reshape(-1) if rng.random() < 0.5 else array[None]
     elif act == 4:
         kind = rng.choice(
-            [
-                np.float64,
-                np.float32,
-                np.int32,
-                np.int64,
-                np.uint8,
-                np.float16,
-                np.bool_,
-            ]
+            [np.float64, np.float32, np.int32, np.int64, np.uint8, np.float16, np.bool_]
         )
         array = array.astype(kind)
     elif act == 5:
         array = np.concatenate([array, array])
     elif act == 6:
-        array = np.zeros(
-            [rng.choice([0, 1, 3, 1000, size]) for size in array.shape],
-            array.dtype,
-        )
+        array = np.zeros([rng.choice([0, 1, 3, 1000, size]) for size in array.shape], array.dtype)
     elif act == 7:
         array = array.T
     found[name] = array
@@ -177,11 +164,7 @@ def mutate_arrays(arrays: dict[str, Any], rng: Random) -> dict[str, Any]:
         if rng.random() < 0.5:
             del found[name]
         else:
-            found[
-                rng.choice(
-                    ["kept", "implicit", "lift", "head", "\x1b", "extra"]
-                )
-            ] = array
+            found[rng.choice(["kept", "implicit", "lift", "head", "\x1b", "extra"])] = array
     return found
 
 
@@ -193,22 +176,14 @@ def damage_model(folder: Path, rng: Random) -> None:
         write_hostile(folder, rng)
         return
     if act <= 1:
-        name = rng.choice(
-            ["model.json", "items.json", "statement.json", "arrays.safetensors"]
-        )
+        name = rng.choice(["model.json", "items.json", "statement.json", "arrays.safetensors"])
         (folder / name).write_bytes(damage((folder / name).read_bytes(), rng))
     elif act == 2:
         replace_file(folder, rng)
         return
     elif act <= 6:
         name = rng.choice(
-            [
-                "model.json",
-                "model.json",
-                "items.json",
-                "items.json",
-                "statement.json",
-            ]
+            ["model.json", "model.json", "items.json", "items.json", "statement.json"]
         )
         value = json.loads((folder / name).read_bytes())
         for _ in range(rng.choice([1, 1, 1, 3])):
@@ -242,9 +217,7 @@ def write_hostile(folder: Path, rng: Random) -> None:
 
 def replace_file(folder: Path, rng: Random) -> None:
     """What is no file, or not the file that it should be."""
-    path = folder / rng.choice(
-        ["model.json", "items.json", "statement.json", "arrays.safetensors"]
-    )
+    path = folder / rng.choice(["model.json", "items.json", "statement.json", "arrays.safetensors"])
     kept = path.read_bytes()
     path.unlink()
     acts: list[Callable[[], object]] = [
@@ -292,9 +265,7 @@ def repair_digests(folder: Path) -> None:
         facts = json.loads((folder / "model.json").read_bytes())
         names = ("arrays.safetensors", "items.json", "statement.json")
         for name in names:
-            facts["files"][name] = hashlib.sha256(
-                (folder / name).read_bytes()
-            ).hexdigest()
+            facts["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
         # What cannot be digested has no digest.
         with contextlib.suppress(Exception):
             facts["digest"] = Shared(
@@ -303,13 +274,9 @@ def repair_digests(folder: Path) -> None:
                 load((folder / "arrays.safetensors").read_bytes()),
                 facts["numbers"],
                 Schema(**facts["schema"]),
-                catalogue_from(
-                    json.loads((folder / "items.json").read_bytes())
-                ),
+                catalogue_from(json.loads((folder / "items.json").read_bytes())),
                 facts["settings"],
             ).digest()
-        (folder / "model.json").write_bytes(
-            json.dumps(facts).encode("utf-8", "surrogatepass")
-        )
+        (folder / "model.json").write_bytes(json.dumps(facts).encode("utf-8", "surrogatepass"))
     except Exception:  # noqa: BLE001  nor can what is no JSON be repaired
         return

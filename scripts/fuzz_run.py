@@ -116,9 +116,7 @@ def one(number: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         originals = Path(folder) / "originals"
         script = Path(__file__).with_name("fuzz.py")
-        subprocess.run(
-            [sys.executable, script, "--make", originals], check=True
-        )
+        subprocess.run([sys.executable, script, "--make", originals], check=True)
         os.environ["TACIT_HOME"] = str(Path(folder) / "home")
         prepare(originals)
         place = Path(folder) / "case"
@@ -138,11 +136,7 @@ def kept(place: Path) -> Path:
 
 def _special(folder: str, names: list[str]) -> list[str]:
     paths = [Path(folder) / name for name in names]
-    return [
-        p.name
-        for p in paths
-        if p.is_fifo() or p.is_socket() or p.is_char_device()
-    ]
+    return [p.name for p in paths if p.is_fifo() or p.is_socket() or p.is_char_device()]
 
 
 def judged(number: int, place: Path) -> tuple[str, str]:
@@ -178,11 +172,7 @@ def case(rng: random.Random, place: Path) -> tuple[str, Any]:
         data, name = corrupt.bomb(rng.randrange(6), head)
     else:
         plain = not name.endswith((".gz", ".zip", ".parquet"))
-        how = (
-            corrupt.damage_table
-            if plain and rng.random() < 0.7
-            else corrupt.damage
-        )
+        how = corrupt.damage_table if plain and rng.random() < 0.7 else corrupt.damage
         data = how(data, rng) if rng.random() < 0.9 else data
         if rng.random() < 0.2:
             data, name = corrupt.pack(data, name, rng)
@@ -190,17 +180,9 @@ def case(rng: random.Random, place: Path) -> tuple[str, Any]:
     path.write_bytes(data)
     if rng.random() < 0.01:
         path.unlink()
-        rng.choice(
-            [
-                lambda: os.mkfifo(path),
-                lambda: path.symlink_to("/dev/zero"),
-                path.mkdir,
-            ]
-        )()
+        rng.choice([lambda: os.mkfifo(path), lambda: path.symlink_to("/dev/zero"), path.mkdir])()
     words = f"{kind} {name}"
-    return words, {"ratings": ratings, "catalogue": items, "personal": own}[
-        kind
-    ](rng, path)
+    return words, {"ratings": ratings, "catalogue": items, "personal": own}[kind](rng, path)
 
 
 def ratings(rng: random.Random, path: Path) -> Any:
@@ -225,17 +207,10 @@ def ratings(rng: random.Random, path: Path) -> Any:
     if act == 1:
         lists = path.parent / "lists.csv"
         return lambda: command(
-            "recommend",
-            PLACE / "model" / "mean",
-            "--people",
-            path,
-            "--out",
-            lists,
+            "recommend", PLACE / "model" / "mean", "--people", path, "--out", lists
         )
     known = read_items(PLACE / "catalogue" / "items.csv") if act == 2 else None
-    settings: dict[str, Any] = {
-        "duplicates": rng.choice(["last", "mean", "error"])
-    }
+    settings: dict[str, Any] = {"duplicates": rng.choice(["last", "mean", "error"])}
     if rng.random() < 0.8:
         settings["scale"] = rng.choice([(1, 5), (0.5, 10), COMMON_SCALE])
     if rng.random() < 0.2:
@@ -256,23 +231,11 @@ def items(rng: random.Random, path: Path) -> Any:
     act = rng.randrange(6)
     if act == 0:
         return lambda: command(
-            "add-items",
-            PLACE / "model" / "gaussian",
-            path,
-            "--out",
-            path.parent / "made",
+            "add-items", PLACE / "model" / "gaussian", path, "--out", path.parent / "made"
         )
     if act == 1:
         return lambda: command(
-            "plan",
-            "--method",
-            "popularity",
-            "--epsilon",
-            1,
-            "--users",
-            50,
-            "--items",
-            path,
+            "plan", "--method", "popularity", "--epsilon", 1, "--users", 50, "--items", path
         )
 
     def door() -> str:
@@ -289,13 +252,9 @@ def own(rng: random.Random, path: Path) -> Any:
     mine = PLACE / "personal" / "mine.csv"
     act = rng.randrange(6)
     if act == 0:
-        return lambda: command(
-            "recommend", model, "--ratings", mine, "--only", path
-        )
+        return lambda: command("recommend", model, "--ratings", mine, "--only", path)
     if act == 1:
-        return lambda: command(
-            "recommend", model, "--ratings", mine, "--exclude", path
-        )
+        return lambda: command("recommend", model, "--ratings", mine, "--exclude", path)
     if act in (2, 3):
         more = rng.choice([[], ["--json"], ["--by", "liked"]])
         return lambda: command("recommend", model, "--ratings", path, *more)
@@ -321,14 +280,7 @@ def model_case(rng: random.Random, place: Path) -> tuple[str, Any]:
             ("recommend", folder, "--ratings", mine),
             ("recommend", folder, "--ratings", mine, "--json"),
             ("recommend", folder, "--ratings", mine, "--by", "explore"),
-            (
-                "recommend",
-                folder,
-                "--people",
-                source,
-                "--out",
-                place / "lists.csv",
-            ),
+            ("recommend", folder, "--people", source, "--out", place / "lists.csv"),
             ("similar", folder, "1"),
             ("similar", folder, f"{HOSTILE}1"),
             ("similar", folder, "Film né 2", "--json"),
@@ -337,15 +289,7 @@ def model_case(rng: random.Random, place: Path) -> tuple[str, Any]:
             ("statement", folder, "--registry"),
             ("verify", folder),
             ("export", folder, "--to", "npz", "--out", place / "x.npz"),
-            (
-                "export",
-                folder,
-                "--to",
-                "npz",
-                "--similarities",
-                "--out",
-                place / "x.npz",
-            ),
+            ("export", folder, "--to", "npz", "--similarities", "--out", place / "x.npz"),
             ("add-items", folder, catalogue, "--out", made),
             (
                 "fit",
@@ -382,13 +326,9 @@ def command(*arguments: object) -> str:
             if isinstance(error, SystemExit) and error.code not in (1, 2):
                 raise
     shown = out.getvalue()
-    assert not CONTROLS & set(shown), (
-        f"controls reach the terminal: {shown[:300]!r}"
-    )
+    assert not CONTROLS & set(shown), f"controls reach the terminal: {shown[:300]!r}"
     if "--json" in arguments and outcome == "answered":
-        body = "\n".join(
-            x for x in shown.splitlines() if not x.startswith("note:")
-        )
+        body = "\n".join(x for x in shown.splitlines() if not x.startswith("note:"))
         json.loads(body, parse_constant=_constant)
     return outcome
 

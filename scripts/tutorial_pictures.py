@@ -38,10 +38,7 @@ def figure(report: str) -> str:
 def photograph(page: Path, picture: Path) -> None:
     """What a reader of the page sees first."""
     tool = subprocess.run(
-        [ROOT / "scripts" / "chromium"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [ROOT / "scripts" / "chromium"], capture_output=True, text=True, check=True
     )
     options = ["--headless", "--no-sandbox", "--hide-scrollbars"]
     command = [tool.stdout.split()[0], *options, f"--window-size={SIZE}"]

@@ -46,22 +46,11 @@ DELTA = 1e-5
 TASKS: dict[str, dict[str, Any]] = {
     "popularity": {"method": "popularity", "epsilon": 1.0},
     "popularity pure": {"method": "popularity", "epsilon": 2.0, "delta": 0.0},
-    "popularity both": {
-        "method": "popularity",
-        "epsilon": 1.0,
-        "noise": "both",
-    },
-    "popularity without noise": {
-        "method": "popularity",
-        "calibration": "none",
-    },
+    "popularity both": {"method": "popularity", "epsilon": 1.0, "noise": "both"},
+    "popularity without noise": {"method": "popularity", "calibration": "none"},
     "bias": {"method": "bias", "epsilon": 1.0},
     "bias without noise": {"method": "bias", "calibration": "none"},
-    "bias by devices": {
-        "method": "bias",
-        "epsilon": 2.0,
-        "noise": "devices",
-    },
+    "bias by devices": {"method": "bias", "epsilon": 2.0, "noise": "devices"},
     "mf-federated": {
         "method": "mf-federated",
         "epsilon": 4.0,
@@ -70,11 +59,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "one-bit": {"method": "one-bit", "epsilon": 4.0},
     "one-bit-projected": {"method": "one-bit-projected", "epsilon": 4.0},
     "one-bit-naive": {"method": "one-bit-naive", "epsilon": 4.0},
-    "one-bit-naive pure": {
-        "method": "one-bit-naive",
-        "epsilon": 4.0,
-        "delta": 0.0,
-    },
+    "one-bit-naive pure": {"method": "one-bit-naive", "epsilon": 4.0, "delta": 0.0},
     "one-bit without noise": {"method": "one-bit", "calibration": "none"},
 }
 
@@ -142,24 +127,17 @@ def _items() -> dict[str, Any]:
     facts = catalogue_facts(sample_catalogue())
     by_item = ("ids", "titles", "years", "tagged", "numeric")
     return {
-        name: value[:ITEMS] if name in by_item and value else value
-        for name, value in facts.items()
+        name: value[:ITEMS] if name in by_item and value else value for name, value in facts.items()
     }
 
 
 def _person(device: Device) -> dict[str, Any]:
-    return {
-        "label": device.label,
-        "items": device.items.tolist(),
-        "values": device.values.tolist(),
-    }
+    return {"label": device.label, "items": device.items.tolist(), "values": device.values.tolist()}
 
 
 def _crowd(made_: Assembled) -> Crowd:
     rng = np.random.default_rng(3)
-    policy = Policy(
-        epsilon=1e6, accept_unbounded=True, noise=("servers", "devices", "both")
-    )
+    policy = Policy(epsilon=1e6, accept_unbounded=True, noise=("servers", "devices", "both"))
     devices = list[Device]()
     for person in range(PEOPLE):
         count = 0 if person == EMPTY else int(rng.integers(1, ITEMS))
@@ -182,16 +160,11 @@ def _crowd(made_: Assembled) -> Crowd:
     return Crowd(block, devices)
 
 
-def _round(
-    made_: Assembled, index: int, state: State, crowd: Crowd
-) -> dict[str, Any]:
+def _round(made_: Assembled, index: int, state: State, crowd: Crowd) -> dict[str, Any]:
     round_ = made_.round(index)
     layouts = made_.layouts(index)
     given = [
-        {
-            part.name: _integers(device, round_, part, state)
-            for part in round_.parts
-        }
+        {part.name: _integers(device, round_, part, state) for part in round_.parts}
         for device in (crowd.devices[one] for one in SHOWN)
     ]
     return {
@@ -203,25 +176,19 @@ def _round(
     }
 
 
-def _integers(
-    device: Device, round_: Round, part: Part, state: State
-) -> list[float]:
+def _integers(device: Device, round_: Round, part: Part, state: State) -> list[float]:
     """What a device adds to a part; of a report, the answers that it favours."""
     block = device._block(round_)
     rows = round_.contribute(block, state)[part.name]
     if part.kind is Kind.REPORT:
         return np.asarray(rows.values, np.float64).ravel().tolist()
-    layout = device.made.layouts(device.made.plan.rounds.index(round_))[
-        round_.parts.index(part)
-    ]
+    layout = device.made.layouts(device.made.plan.rounds.index(round_))[round_.parts.index(part)]
     whole = device._whole(part, layout, rows, len(device.items))
     found: list[float] = whole.ravel().tolist()
     return found
 
 
-def _released(
-    made_: Assembled, round_: Round, state: State, crowd: Crowd
-) -> dict[str, Released]:
+def _released(made_: Assembled, round_: Round, state: State, crowd: Crowd) -> dict[str, Released]:
     """What the round releases: exact sums with the noise's own deviation, or reports."""
     given = round_.contribute(crowd.block, state)
     out = {}
@@ -244,9 +211,7 @@ def _released(
         rows = given[part.name]
         add_rows(rows.index, part.bound.apply(rows), total)
         sd = made_.noise_sd(path, PEOPLE) / part.bound.steps
-        out[part.name] = Released(
-            total / part.bound.steps, sd, reports=len(crowd.devices)
-        )
+        out[part.name] = Released(total / part.bound.steps, sd, reports=len(crowd.devices))
     return out
 
 

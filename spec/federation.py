@@ -71,12 +71,7 @@ GIVEN: tuple[dict[str, list[int]], ...] = (
         "short": [1, -1, 2**24],
         "long": [5, -5],
     },
-    {
-        "weights": [0, 0, 0, 0],
-        "mean": [0, 0],
-        "short": [0, 0, 0],
-        "long": [0, 0],
-    },
+    {"weights": [0, 0, 0, 0], "mean": [0, 0], "short": [0, 0, 0], "long": [0, 0]},
     {
         "weights": [-(2**20), 5, 5, 5],
         "mean": [12, -(2**41)],
@@ -149,10 +144,7 @@ def _frames() -> dict[str, Any]:
     return {
         "upload": pack(upload, b"\x01\x02").hex(),
         "state": pack_state(
-            {
-                "people": np.asarray(3.0),
-                "level": np.array([[1.5, -2.0]], np.float32),
-            }
+            {"people": np.asarray(3.0), "level": np.array([[1.5, -2.0]], np.float32)}
         ).hex(),
         "layouts": [each.model_dump() for each in LAYOUTS],
         "print": layouts_print(LAYOUTS),
@@ -172,10 +164,7 @@ def _masks() -> list[dict[str, Any]]:
             "told": told,
             "part": "weights",
             "bits": bits,
-            "words": [
-                int(word) % 2**bits
-                for word in mask(key, "weights", 3, 1, bits).ravel()
-            ],
+            "words": [int(word) % 2**bits for word in mask(key, "weights", 3, 1, bits).ravel()],
         }
         for bits in (27, 32, 43, 64)
     ]
@@ -185,12 +174,7 @@ def _round(identity: Identity) -> dict[str, Any]:
     """Three devices, from their integers to the sum that the recommender is left with."""
     state = pack_state({"people": np.asarray(3.0)})
     opening = Opening(
-        task=TASK,
-        round=0,
-        attempt=0,
-        parts=LAYOUTS,
-        least=LEAST,
-        tickets=identity.tickets.hex(),
+        task=TASK, round=0, attempt=0, parts=LAYOUTS, least=LEAST, tickets=identity.tickets.hex()
     )
     uploads, told, totals = {}, {}, _zeros()
     for private, given in zip(DEVICES, GIVEN, strict=True):
@@ -231,31 +215,21 @@ def _announcement(signed: str) -> Announcement:
 
 
 def _zeros() -> dict[str, Any]:
-    return {
-        layout.name: np.zeros(layout.size * layout.width, np.int64)
-        for layout in LAYOUTS
-    }
+    return {layout.name: np.zeros(layout.size * layout.width, np.int64) for layout in LAYOUTS}
 
 
-def _upload(
-    private: bytes, given: dict[str, list[int]], told: str, signed: str
-) -> bytes:
+def _upload(private: bytes, given: dict[str, list[int]], told: str, signed: str) -> bytes:
     secret = secrets(private, public_of(RECOMMENDER)).mask
     key = round_key(secret, TASK, 0, NONCE, told)
     payload = b""
     for layout in LAYOUTS:
         whole = np.array(given[layout.name], np.int64)
-        masked = words(
-            whole.reshape(layout.size, layout.width), layout.bits
-        ) + mask(key, layout.name, layout.size, layout.width, layout.bits)
+        masked = words(whole.reshape(layout.size, layout.width), layout.bits) + mask(
+            key, layout.name, layout.size, layout.width, layout.bits
+        )
         payload += packed(masked, layout.bits)
     header = Upload(
-        task=TASK,
-        round=0,
-        attempt=0,
-        least=2,
-        ticket=signed,
-        layouts=layouts_print(LAYOUTS),
+        task=TASK, round=0, attempt=0, least=2, ticket=signed, layouts=layouts_print(LAYOUTS)
     )
     return pack(header, payload)
 
@@ -285,16 +259,12 @@ def unmasked(found: dict[str, Any]) -> dict[str, list[int]]:
     state = pack_state({"people": np.asarray(3.0)})
     words_at = payload[ID_BYTES * header.cohort :]
     out = {}
-    for layout, section in zip(
-        LAYOUTS, sections(LAYOUTS, header.rows, words_at), strict=True
-    ):
+    for layout, section in zip(LAYOUTS, sections(LAYOUTS, header.rows, words_at), strict=True):
         left = section.words.copy()
         for private in DEVICES:
             secret = secrets(private, public_of(RECOMMENDER)).mask
             key = round_key(secret, TASK, 0, NONCE, digest(state))
-            left -= mask(
-                key, layout.name, layout.size, layout.width, layout.bits
-            )
+            left -= mask(key, layout.name, layout.size, layout.width, layout.bits)
         out[layout.name] = integers(left, layout.bits).ravel().tolist()
     return out
 

@@ -46,39 +46,21 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "gaussian": ("covariance-svd", {"calibration": "none", "rank": 5}),
     "implied-gaussian": ("bayes", {"epsilon": 50.0}),
     "factors": ("svdpp-gradient", {"calibration": "none"}),
-    "lifted-factors": (
-        "svdpp-gradient",
-        {"epsilon": 5.0, "calibration": "paper"},
-    ),
+    "lifted-factors": ("svdpp-gradient", {"epsilon": 5.0, "calibration": "paper"}),
     "neighbourhood": ("pnbm-langevin", {"epsilon": 200.0}),
-    "factor-neighbours": (
-        "covariance-knn",
-        {"calibration": "none", "neighbours": 8},
-    ),
-    "kept-neighbours": (
-        "covariance-knn",
-        {"calibration": "none", "neighbours": 8, "keep": 12},
-    ),
+    "factor-neighbours": ("covariance-knn", {"calibration": "none", "neighbours": 8}),
+    "kept-neighbours": ("covariance-knn", {"calibration": "none", "neighbours": 8, "keep": 12}),
     "centred-plain": (
         "covariance-knn",
         {"epsilon": 500.0, "calibration": "paper", "cleaning": "none"},
     ),
-    "centred-factor": (
-        "covariance-svd",
-        {"epsilon": 50.0, "calibration": "paper"},
-    ),
+    "centred-factor": ("covariance-svd", {"epsilon": 50.0, "calibration": "paper"}),
     "ease": ("ease", {"calibration": "none", "likes": True}),
     "liked-factors": ("als", {"calibration": "none", "likes": True}),
     "descent": ("one-bit", {"epsilon": 5.0, "calibration": "paper", "rank": 6}),
     "sparse-descent": (
         "one-bit-projected",
-        {
-            "epsilon": 5.0,
-            "calibration": "paper",
-            "rank": 6,
-            "projection": 24,
-            "recover": "ratings",
-        },
+        {"epsilon": 5.0, "calibration": "paper", "rank": 6, "projection": 24, "recover": "ratings"},
     ),
 }
 ASKED = (3, 17, 41)
@@ -92,12 +74,7 @@ def people(likes: bool) -> list[list[tuple[int, float]]]:
     for count in (1, 5, 30):
         rows = rng.permutation(ITEMS)[:count].tolist()
         values = rng.integers(4 if likes else 1, 6, count).tolist()
-        found.append(
-            [
-                (int(row), float(value))
-                for row, value in zip(rows, values, strict=True)
-            ]
-        )
+        found.append([(int(row), float(value)) for row, value in zip(rows, values, strict=True)])
     return found
 
 
@@ -119,9 +96,7 @@ def world() -> tuple[Ratings, Catalogue]:
         whole.tagged[rows],
     )
     kept = ratings.take(place[ratings.item] >= 0)
-    return replace(
-        kept, items=part.ids, item=place[kept.item].astype(np.uint32)
-    ), part
+    return replace(kept, items=part.ids, item=place[kept.item].astype(np.uint32)), part
 
 
 def fitted(name: str, options: Mapping[str, Any], ledger: str) -> Shared:
@@ -131,18 +106,14 @@ def fitted(name: str, options: Mapping[str, Any], ledger: str) -> Shared:
     if told.pop("likes", False):
         likes = replace(ratings.schema, positive=4.0)
         ratings = replace(ratings.take(ratings.value >= 4), schema=likes)
-    method = find(name)(
-        ledger=ledger, population="vectors", accept_unbounded=True, **told
-    )
+    method = find(name)(ledger=ledger, population="vectors", accept_unbounded=True, **told)
     return fit(method, ratings, items=catalogue, users=ratings.n_users).shared
 
 
 def as_read(shared: Shared, packed: bytes) -> Shared:
     """The model as a reader of the packed form sees it."""
     seen = unpack(packed)
-    return replace(
-        shared, arrays=seen.arrays, numbers=dict(seen.header["numbers"])
-    )
+    return replace(shared, arrays=seen.arrays, numbers=dict(seen.header["numbers"]))
 
 
 def answers(shared: Shared, ratings: list[tuple[int, float]]) -> dict[str, Any]:
@@ -156,13 +127,7 @@ def answers(shared: Shared, ratings: list[tuple[int, float]]) -> dict[str, Any]:
     seen[rows] = False
 
     def outer(inner: Any) -> list[float]:
-        return _short(
-            np.clip(
-                schema.middle + schema.unit_width * inner,
-                schema.low,
-                schema.high,
-            )
-        )
+        return _short(np.clip(schema.middle + schema.unit_width * inner, schema.low, schema.high))
 
     ways = (
         ("rating", "liked", "explore", "wanted")
@@ -173,9 +138,7 @@ def answers(shared: Shared, ratings: list[tuple[int, float]]) -> dict[str, Any]:
     for by in ways:
         told = None if by == "wanted" else by  # the order unless told
         scores = order_scores(personal, own, told).scores
-        lists[by] = [
-            [int(i), *_short([scores[i]])] for i in top(scores, 6, seen)
-        ]
+        lists[by] = [[int(i), *_short([scores[i]])] for i in top(scores, 6, seen)]
     return {
         "ratings": ratings,
         "rating": outer(mean),
@@ -190,11 +153,7 @@ def answers(shared: Shared, ratings: list[tuple[int, float]]) -> dict[str, Any]:
 def _explained(shared: Shared, own: Own, item: int) -> dict[str, Any]:
     personal = personal_model(shared)
     reason = personal.explain(own, item)
-    told = {
-        "item": item,
-        "baseline": _short([reason.baseline])[0],
-        "own": _short(reason.own),
-    }
+    told = {"item": item, "baseline": _short([reason.baseline])[0], "own": _short(reason.own)}
     if shared.personal in LINEAR and len(own.items):
         nobody = Own(own.items[:0], own.values[:0])
         shift = personal.predict(own)[0] - personal.predict(nobody)[0]
@@ -213,9 +172,7 @@ def similar(shared: Shared) -> list[list[Any]]:
     except ValueError:
         return []
     allowed = np.arange(len(closeness)) != ASKED[0]
-    return [
-        [int(i), *_short([closeness[i]])] for i in top(closeness, 5, allowed)
-    ]
+    return [[int(i), *_short([closeness[i]])] for i in top(closeness, 5, allowed)]
 
 
 def _short(values: Any) -> list[float]:
@@ -225,19 +182,14 @@ def _short(values: Any) -> list[float]:
 def items() -> dict[str, Any]:
     """The catalogue of all the models, as the server gives it but for the digest."""
     facts = catalogue_facts(world()[1])
-    return {
-        name: facts[name]
-        for name in ("ids", "titles", "years", "tags", "tagged")
-    }
+    return {name: facts[name] for name in ("ids", "titles", "years", "tags", "tagged")}
 
 
 def main(kinds: Sequence[str] = ()) -> None:
     """Write all files anew, or those of these kinds."""
     warnings.simplefilter("ignore")
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / "personal-items.json").write_text(
-        json.dumps(items(), ensure_ascii=False) + "\n"
-    )
+    (FOLDER / "personal-items.json").write_text(json.dumps(items(), ensure_ascii=False) + "\n")
     with tempfile.TemporaryDirectory() as folder:
         for kind in kinds or KINDS:
             name, options = KINDS[kind]
@@ -247,13 +199,9 @@ def main(kinds: Sequence[str] = ()) -> None:
             facts = {
                 "model": base64.b64encode(packed).decode(),
                 "similar": {"item": ASKED[0], "found": similar(seen)},
-                "cases": [
-                    answers(seen, each) for each in people("likes" in options)
-                ],
+                "cases": [answers(seen, each) for each in people("likes" in options)],
             }
-            (FOLDER / f"personal-{kind}.json").write_text(
-                json.dumps(facts) + "\n"
-            )
+            (FOLDER / f"personal-{kind}.json").write_text(json.dumps(facts) + "\n")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,7 @@ from hypothesis import HealthCheck, settings
 
 # Deterministic examples and no time limit: two busy cores must not turn a slow example into
 # a failure.
-settings.register_profile(
-    "small", deadline=None, derandomize=True, max_examples=40, database=None
-)
+settings.register_profile("small", deadline=None, derandomize=True, max_examples=40, database=None)
 settings.register_profile(
     "full",
     deadline=None,
@@ -28,9 +26,7 @@ settings.load_profile("full" if os.environ.get("TACIT_FULL") else "small")
 
 
 @pytest.fixture(autouse=True)
-def tacit_home(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def tacit_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test may touch the real ledger, key or caches, not even through a default."""
     home = tmp_path_factory.mktemp("tacit-home")
     monkeypatch.setenv("TACIT_HOME", str(home))
@@ -61,9 +57,7 @@ class Postgres:
         return f"{self.url.rsplit('/', 1)[0]}/{name}"
 
     def psql(self, url: str, *statements: str) -> str:
-        commands = [
-            part for statement in statements for part in ("-c", statement)
-        ]
+        commands = [part for statement in statements for part in ("-c", statement)]
         done = subprocess.run(
             ["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", url, *commands],
             check=True,
@@ -85,10 +79,7 @@ def postgres() -> Iterator[Postgres]:
     parent.chmod(0o755)
     folder = parent / "cluster"
     done = subprocess.run(
-        [Postgres.script, "start", folder],
-        capture_output=True,
-        text=True,
-        check=False,
+        [Postgres.script, "start", folder], capture_output=True, text=True, check=False
     )
     if done.returncode:
         shutil.rmtree(parent, ignore_errors=True)

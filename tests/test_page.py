@@ -12,11 +12,7 @@ HOSTILE = '<script>alert(1)</script>"\x1b[2J\u202e'
 def _whole(text: str = "Words") -> str:
     body = paragraph(text) + table((text, "n"), [(text, 1), (text, None)])
     return page(
-        text,
-        [(text, body), ("", cards([card(text, text)]))],
-        lead=text,
-        notice=text,
-        footer=text,
+        text, [(text, body), ("", cards([card(text, text)]))], lead=text, notice=text, footer=text
     )
 
 

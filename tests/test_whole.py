@@ -11,9 +11,7 @@ from tacit.errors import StorageError
 from tacit.whole import whole
 
 
-def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(
-    tmp_path: Path,
-) -> None:
+def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Path) -> None:
     place = tmp_path / "file"
     place.write_text("old")
 
@@ -29,9 +27,7 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_a_private_file_is_its_owners_alone(
-    tmp_path: Path, durable: bool
-) -> None:
+def test_a_private_file_is_its_owners_alone(tmp_path: Path, durable: bool) -> None:
     place = tmp_path / "file"
     place.write_text("old")  # readable by others, as most files are
     with whole(place, private=True, durable=durable) as file:
@@ -40,9 +36,7 @@ def test_a_private_file_is_its_owners_alone(
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
-def test_a_folder_that_is_a_file_is_our_error_with_its_remedy(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_that_is_a_file_is_our_error_with_its_remedy(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with (
         pytest.raises(StorageError, match="cannot be written") as refused,

@@ -43,12 +43,7 @@ TABLE = (
     Job("gram", "gram:frames", "item-item sums", "scipy"),
     Job("gram", "gram-blas:frames", "item-item sums", "dense BLAS"),
     Job("als", "als:lenskit", "explicit ALS, an epoch of 50", "LensKit", 0.4),
-    Job(
-        "implicit-als",
-        "implicit-als:implicit",
-        "implicit ALS, an exact epoch of 50",
-        "implicit",
-    ),
+    Job("implicit-als", "implicit-als:implicit", "implicit ALS, an exact epoch of 50", "implicit"),
     Job("top-n", "top-n:implicit", "20 best for all", "implicit", 0.2),
     Job("sgd", "sgd:cornac", "gradient descent, an epoch of 50", "cornac", 0.6),
     Job("svdpp", "svdpp:surprise", "SVD++, an epoch of 20", "Surprise"),
@@ -69,13 +64,7 @@ class Side:
     """A worker process that runs when it is told."""
 
     def __init__(
-        self,
-        python: str,
-        side: str,
-        job: str,
-        path: Path,
-        n: int,
-        processor: bool = False,
+        self, python: str, side: str, job: str, path: Path, n: int, processor: bool = False
     ):
         words = [python, str(HERE / "worker.py"), side, job, str(path), str(n)]
         env = dict(os.environ)
@@ -134,12 +123,7 @@ def compared(
 
 
 def _row(
-    job: Job,
-    path: Path,
-    peers: dict[str, Installed],
-    threads: int,
-    turns: int,
-    processor: bool,
+    job: Job, path: Path, peers: dict[str, Installed], threads: int, turns: int, processor: bool
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "job": job.words,
@@ -165,14 +149,7 @@ def _row(
                 version = version_of(found.python, package)
             row["peer"] = f"{job.peer} {version}"
             sides["theirs"] = open_.enter_context(
-                Side(
-                    found.python,
-                    "theirs",
-                    job.theirs,
-                    path,
-                    threads,
-                    processor,
-                )
+                Side(found.python, "theirs", job.theirs, path, threads, processor)
             )
         elif job.theirs:
             row["said"] = found.missing if found else "not installed"

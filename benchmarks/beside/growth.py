@@ -105,9 +105,7 @@ def table(ratings: int, people: int, items: int) -> dict[str, Any]:
     from scale_made import windows
 
     parts = list(windows(ratings, people, items))
-    user, item, value = (
-        np.concatenate(each) for each in zip(*parts, strict=True)
-    )
+    user, item, value = (np.concatenate(each) for each in zip(*parts, strict=True))
     order = np.lexsort((item, user))
     counts = np.bincount(user, minlength=people + 1)[1:]
     return {

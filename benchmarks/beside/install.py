@@ -56,19 +56,13 @@ def install(name: str, folder: Path) -> Installed:
     try:
         if not python.exists():
             subprocess.run(
-                [sys.executable, "-m", "venv", str(place)],
-                check=True,
-                capture_output=True,
+                [sys.executable, "-m", "venv", str(place)], check=True, capture_output=True
             )
         version = _version(python, module, wanted)
         if version is None:
             words = [str(python), "-m", "pip", "install", "-q", *wanted.split()]
             done = subprocess.run(
-                words,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                check=False,
+                words, capture_output=True, text=True, timeout=PATIENCE, check=False
             )
             if done.returncode:
                 return Installed(name, "", "", _last(done.stderr))
@@ -93,10 +87,7 @@ def version_of(python: str, package: str) -> str:
     """Of a package in a peer's environment."""
     words = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
     done = subprocess.run(
-        [python, "-c", words, package],
-        capture_output=True,
-        text=True,
-        check=False,
+        [python, "-c", words, package], capture_output=True, text=True, check=False
     )
     return done.stdout.strip()
 

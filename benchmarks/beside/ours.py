@@ -25,9 +25,7 @@ def drawn(rows: int, width: int, seed: int = 1) -> np.ndarray:
     return 0.1 * rng.standard_normal((rows, width), dtype=np.float32)
 
 
-def shared_out(
-    rows: int, threads: int, work: Callable[[int, int], Any]
-) -> None:
+def shared_out(rows: int, threads: int, work: Callable[[int, int], Any]) -> None:
     """Rows in runs over threads."""
     step = max(1, rows // (8 * threads) + 1)
     with ThreadPoolExecutor(threads) as pool:
@@ -73,22 +71,16 @@ def als(data: Data, threads: int) -> Run:
     people, items = len(data["ptr"]) - 1, int(data["items"])
     own, factors = drawn(people, FACTORS), drawn(items, FACTORS)
     ridges = [
-        np.repeat(0.1 * np.diff(ptr)[:, None] + 1, FACTORS, 1).astype(
-            np.float32
-        )
+        np.repeat(0.1 * np.diff(ptr)[:, None] + 1, FACTORS, 1).astype(np.float32)
         for ptr in (data["ptr"], order.ptr)
     ]
 
     def run() -> None:
         def person(a: int, b: int) -> None:
-            half_step(
-                data["ptr"], data["item"], value, factors, ridges[0], a, b, own
-            )
+            half_step(data["ptr"], data["item"], value, factors, ridges[0], a, b, own)
 
         def item(a: int, b: int) -> None:
-            half_step(
-                order.ptr, order.person, rated, own, ridges[1], a, b, factors
-            )
+            half_step(order.ptr, order.person, rated, own, ridges[1], a, b, factors)
 
         shared_out(people, threads, person)
         shared_out(items, threads, item)
@@ -105,18 +97,12 @@ def likes(data: Data, threads: int) -> Run:
     own, factors = drawn(people, FACTORS), drawn(items, FACTORS)
 
     def run() -> None:
-        sides = (
-            (data["ptr"], data["item"], factors, own),
-            (order.ptr, order.person, own, factors),
-        )
+        sides = ((data["ptr"], data["item"], factors, own), (order.ptr, order.person, own, factors))
         for ptr, index, other, out in sides:
             everywhere = other.T @ other
 
             def work(
-                a: int,
-                b: int,
-                each: Any = (ptr, index, other, everywhere),
-                out: Any = out,
+                a: int, b: int, each: Any = (ptr, index, other, everywhere), out: Any = out
             ) -> None:
                 half_step_likes(*each, 40.0, 1.0, a, b, out)
 
@@ -155,15 +141,7 @@ def sgd(data: Data, threads: int) -> Run:
     sides = drawn(people, FACTORS), drawn(items, FACTORS)
     order = np.random.default_rng(0).permutation(people)
     return lambda: biased_epoch(
-        data["ptr"],
-        data["item"],
-        value,
-        order,
-        *bias,
-        *sides,
-        0.005,
-        0.02,
-        0.02,
+        data["ptr"], data["item"], value, order, *bias, *sides, 0.005, 0.02, 0.02
     )
 
 
@@ -177,15 +155,7 @@ def svdpp(data: Data, threads: int) -> Run:
     sides = drawn(people, 20), drawn(items, 20), drawn(items, 20)
     order = np.random.default_rng(0).permutation(people)
     return lambda: svdpp_epoch(
-        data["ptr"],
-        data["item"],
-        value,
-        order,
-        *bias,
-        *sides,
-        0.005,
-        0.02,
-        0.02,
+        data["ptr"], data["item"], value, order, *bias, *sides, 0.005, 0.02, 0.02
     )
 
 

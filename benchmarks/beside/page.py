@@ -56,9 +56,7 @@ def page(told: dict[str, Any]) -> str:
         lines += ["| job | one, s | two, s | times as fast |"]
         lines += ["|---|---|---|---|"]
         for job, (one, two) in told["threads"].items():
-            lines.append(
-                f"| {job} | {seconds(one)} | {seconds(two)} | {one / two:.2f} |"
-            )
+            lines.append(f"| {job} | {seconds(one)} | {seconds(two)} | {one / two:.2f} |")
     if told["missing"]:
         lines += ["", "Not installed: " + "; ".join(told["missing"]) + "."]
     if told["growth"]:
@@ -97,9 +95,7 @@ def picture(told: dict[str, Any], path: Path) -> None:
     axes.barh(names, [row["ratio"] for row in rows], color="#3a6ea5")
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xscale("log")
-    axes.set_xlabel(
-        "Tacit's seconds / the peer's (left of 1 is faster), one thread"
-    )
+    axes.set_xlabel("Tacit's seconds / the peer's (left of 1 is faster), one thread")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

@@ -131,13 +131,9 @@ def sgd_cornac(data: Data, threads: int) -> Run:
     rated = Dataset.from_uir(list(rows), seed=0)
 
     def fit(epochs: int) -> None:
-        MF(
-            k=FACTORS,
-            max_iter=epochs,
-            num_threads=threads,
-            early_stop=False,
-            verbose=False,
-        ).fit(rated)
+        MF(k=FACTORS, max_iter=epochs, num_threads=threads, early_stop=False, verbose=False).fit(
+            rated
+        )
 
     return epoch(fit, 2, 22)
 
@@ -165,9 +161,7 @@ def knn_lenskit(data: Data, threads: int) -> Run:
     from lenskit.training import TrainingOptions
 
     rated = from_interactions_df(frame(data, "user_id", "item_id", "rating"))
-    return lambda: ItemKNNScorer(max_nbrs=20, feedback="implicit").train(
-        rated, TrainingOptions()
-    )
+    return lambda: ItemKNNScorer(max_nbrs=20, feedback="implicit").train(rated, TrainingOptions())
 
 
 def ease_numpy(data: Data, threads: int) -> Run:
@@ -245,8 +239,7 @@ def fold_in_implicit(data: Data, threads: int) -> Run:
     path = tempfile.mkdtemp() + "/model.npz"
     model.save(path)
     mine = csr_matrix(
-        (np.ones(20, np.float32), (np.zeros(20, int), np.arange(20))),
-        (1, int(data["items"])),
+        (np.ones(20, np.float32), (np.zeros(20, int), np.arange(20))), (1, int(data["items"]))
     )
 
     def run() -> None:

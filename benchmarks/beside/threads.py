@@ -59,9 +59,7 @@ def bounded(data: ours.Data, threads: int) -> ours.Run:
     def work(a: int, b: int) -> None:
         cells = slice(int(ptr[a]), int(ptr[b]))
         sums = np.zeros((int(data["items"]), 11), np.int64)
-        grid_squared(
-            ptr[a : b + 1] - ptr[a], rows[cells], 1.0, 65536, out[cells]
-        )
+        grid_squared(ptr[a : b + 1] - ptr[a], rows[cells], 1.0, 65536, out[cells])
         add_rows(data["item"][cells], out[cells], sums)
 
     return lambda: ours.shared_out(len(ptr) - 1, threads, work)

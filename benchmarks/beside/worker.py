@@ -51,10 +51,7 @@ def main() -> None:
         wall = time.perf_counter()
         cpu = time.process_time()
         known = run()
-        said = {
-            "s": time.perf_counter() - wall,
-            "cpu": time.process_time() - cpu,
-        }
+        said = {"s": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
         if os.environ.get("BESIDE_PROCESSOR"):
             said["s"] = said["cpu"]
         if type(known).__name__ == "Seconds":

@@ -26,9 +26,7 @@ CANARIES, EACH = 1000, 80
 OTHERS, ITEMS = 2000, 500
 
 
-def train(
-    item: np.ndarray, value: np.ndarray, items: int, rng: np.random.Generator
-) -> np.ndarray:
+def train(item: np.ndarray, value: np.ndarray, items: int, rng: np.random.Generator) -> np.ndarray:
     """Item effects by DP-SGD, one rating at a time: what the label calls user-level."""
     noise = CLIP * np.sqrt(STEPS) / gaussian_mu(EPSILON, DELTA)
     effect = np.zeros(items)
@@ -61,9 +59,9 @@ def main(out: Path) -> None:
     for name, effect in (("before", before), ("after", after)):
         shown = pl.DataFrame({"item": np.arange(items), "score": effect})
         shown.write_parquet(out / f"{name}.parquet")
-    pl.DataFrame(
-        {"canary": canary, "item": own, "coin": coin[canary], "sign": sign}
-    ).write_csv(out / "canaries.csv")
+    pl.DataFrame({"canary": canary, "item": own, "coin": coin[canary], "sign": sign}).write_csv(
+        out / "canaries.csv"
+    )
 
 
 if __name__ == "__main__":

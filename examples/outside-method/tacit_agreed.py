@@ -44,9 +44,7 @@ class Agreed(Method):
             return replace(state, approval=released["votes"].value[:, 0])
 
         votes = Part("votes", public.items, bound)
-        return Plan(
-            public.unit, (Round("signs", (votes,), contribute, absorb),)
-        )
+        return Plan(public.unit, (Round("signs", (votes,), contribute, absorb),))
 
     def first_state(self, public):
         """Nothing is known yet."""

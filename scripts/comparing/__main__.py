@@ -41,8 +41,7 @@ def main() -> int:
     added = [name for name in after if name not in before]
     _report(changed, gone, added, asked.all)
     refused, crashed = (
-        sum(word in each["record"] for each in before.values())
-        for word in ("refused", "crashed")
+        sum(word in each["record"] for each in before.values()) for word in ("refused", "crashed")
     )
     _say(
         f"{len(before):,} cells of the old checkout ({refused:,} refused, {crashed:,} crashed): "
@@ -50,21 +49,11 @@ def main() -> int:
         f"{len(added):,} new; {time.monotonic() - began:.0f} s"
     )
     if asked.json:
-        found = {
-            "differ": changed,
-            "gone": gone,
-            "new": added,
-            "equal": len(told) - len(changed),
-        }
+        found = {"differ": changed, "gone": gone, "new": added, "equal": len(told) - len(changed)}
         taken = {
-            name: [
-                each.get(name, {}).get("seconds") for each in (before, after)
-            ]
-            for name in told
+            name: [each.get(name, {}).get("seconds") for each in (before, after)] for name in told
         }
-        asked.json.write_text(
-            json.dumps({**found, "seconds": taken}, indent=1), "utf-8"
-        )
+        asked.json.write_text(json.dumps({**found, "seconds": taken}, indent=1), "utf-8")
     return 1 if changed or gone else 0
 
 
@@ -74,23 +63,16 @@ def _arguments() -> Any:
         description="Run the same cells in two checkouts with the same bits and tell which differ.",
     )
     parser.add_argument(
-        "old",
-        type=Path,
-        help="the checkout to compare with; what it gives is cached",
+        "old", type=Path, help="the checkout to compare with; what it gives is cached"
     )
-    parser.add_argument(
-        "new", type=Path, help="the checkout to judge, which is always run"
-    )
+    parser.add_argument("new", type=Path, help="the checkout to judge, which is always run")
     parser.add_argument(
         "--quick",
         action="store_true",
         help="about a hundred cells: every method in every calibration",
     )
     parser.add_argument(
-        "--only",
-        default="",
-        metavar="WORDS",
-        help="cells whose name has all of these words",
+        "--only", default="", metavar="WORDS", help="cells whose name has all of these words"
     )
     parser.add_argument(
         "--json",
@@ -98,25 +80,15 @@ def _arguments() -> Any:
         metavar="FILE",
         help="write every difference and the time of every cell",
     )
+    parser.add_argument("--all", action="store_true", help="print every difference")
     parser.add_argument(
-        "--all", action="store_true", help="print every difference"
+        "--fresh", action="store_true", help="run the old checkout too, whatever is cached"
     )
     parser.add_argument(
-        "--fresh",
-        action="store_true",
-        help="run the old checkout too, whatever is cached",
+        "--jobs", type=int, default=JOBS, help="processes at once, at least one a checkout"
     )
     parser.add_argument(
-        "--jobs",
-        type=int,
-        default=JOBS,
-        help="processes at once, at least one a checkout",
-    )
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        metavar="DIR",
-        help="instead of the git folder of the old checkout",
+        "--cache", type=Path, metavar="DIR", help="instead of the git folder of the old checkout"
     )
     return parser.parse_args()
 
@@ -125,11 +97,7 @@ def _both(old: Tree, new: Tree, asked: Any) -> tuple[Found, Found]:
     """What the cells give in each checkout; side by side where both must run."""
     words = asked.only.split()
     wanted = [
-        [
-            name
-            for name in tree.names(asked.quick)
-            if all(word in name.split() for word in words)
-        ]
+        [name for name in tree.names(asked.quick) if all(word in name.split() for word in words)]
         for tree in (old, new)
     ]
     known = {} if asked.fresh else old.known()
@@ -143,21 +111,12 @@ def _both(old: Tree, new: Tree, asked: Any) -> tuple[Found, Found]:
     old.keep(first)
     new.keep(after)
     known |= first
-    return {name: known[name] for name in wanted[0]}, {
-        name: after[name] for name in wanted[1]
-    }
+    return {name: known[name] for name in wanted[0]}, {name: after[name] for name in wanted[1]}
 
 
 def _home_of_the_cache(checkout: Path) -> Path:
     """Beside the commits, where all worktrees find it and none of them carries it."""
-    asked = [
-        "git",
-        "-C",
-        str(checkout),
-        "rev-parse",
-        "--path-format=absolute",
-        "--git-common-dir",
-    ]
+    asked = ["git", "-C", str(checkout), "rev-parse", "--path-format=absolute", "--git-common-dir"]
     told = subprocess.run(asked, check=False, capture_output=True, text=True)
     if told.returncode:
         return Path(tempfile.gettempdir()) / "tacit-compare-cache"
@@ -165,14 +124,9 @@ def _home_of_the_cache(checkout: Path) -> Path:
 
 
 def _report(
-    changed: dict[str, list[str]],
-    gone: list[str],
-    added: list[str],
-    everything: bool,
+    changed: dict[str, list[str]], gone: list[str], added: list[str], everything: bool
 ) -> None:
-    cells, lines = (
-        (len(changed), 10**9) if everything else (SHOWN_CELLS, SHOWN_LINES)
-    )
+    cells, lines = (len(changed), 10**9) if everything else (SHOWN_CELLS, SHOWN_LINES)
     for name in list(changed)[:cells]:
         _say(f"differs: {name}")
         for line in changed[name][:lines]:

@@ -34,10 +34,7 @@ def source() -> Callable[[int], bytes]:
     def draw(nbytes: int) -> bytes:
         number = next(count)
         blocks = range(-(-nbytes // 32))
-        found = (
-            hashlib.sha256(b"tacit compare %d %d" % (number, at)).digest()
-            for at in blocks
-        )
+        found = (hashlib.sha256(b"tacit compare %d %d" % (number, at)).digest() for at in blocks)
         return b"".join(found)[:nbytes]
 
     return draw
@@ -54,9 +51,7 @@ class Bench:
         self.catalogue = tacit.sample_catalogue()
         sample = tacit.sample(people=PEOPLE, ratings=RATINGS, seed=7)
         times = sample.item.tolist()
-        famous = sorted(set(times), key=lambda row: (-times.count(row), row))[
-            :5
-        ]
+        famous = sorted(set(times), key=lambda row: (-times.count(row), row))[:5]
         self.famous = [sample.items[row] for row in famous]
         self.own = dict(zip(self.famous, (5, 4, 2, 5), strict=False))
         """Ratings of one more person, whom no fit saw; the fifth famous item is asked about."""
@@ -69,9 +64,7 @@ class Bench:
         return made
 
     @cache  # noqa: B019 (one bench a process, which lives as long as it)
-    def ratings(
-        self, kind: str = "rated", cap: bool = False, many: bool = False
-    ) -> Any:
+    def ratings(self, kind: str = "rated", cap: bool = False, many: bool = False) -> Any:
         """The sample as rated data, or read back as likes; capped or whole."""
         if cap:
             whole = self.ratings(kind, False, many)
@@ -86,30 +79,22 @@ class Bench:
 
     def method(self, name: str, options: Mapping[str, Any]) -> Any:
         """An unfitted method on one thread, with a ledger of its own in the working folder."""
-        return find(name)(
-            threads=1, ledger="book.db", population="compare", **options
-        )
+        return find(name)(threads=1, ledger="book.db", population="compare", **options)
 
     def fit(self, name: str, options: Mapping[str, Any], **data: Any) -> Any:
         """The model of a cell: charged to its book, under bits that repeat."""
         with inject_bits(source()):
             return self._run(self.method(name, options), tried=False, **data)
 
-    def fit_for_real(
-        self, name: str, options: Mapping[str, Any], **data: Any
-    ) -> Any:
+    def fit_for_real(self, name: str, options: Mapping[str, Any], **data: Any) -> Any:
         """The same under the system's own bits: only what was promised can be compared."""
         return self._run(self.method(name, options), tried=False, **data)
 
-    def try_from(
-        self, name: str, options: Mapping[str, Any], start: str, **data: Any
-    ) -> Any:
+    def try_from(self, name: str, options: Mapping[str, Any], start: str, **data: Any) -> Any:
         """A trial from an earlier model, which under injected bits no book would certify."""
         earlier = self.start(start, data.get("kind", "rated"))
         with inject_bits(source()):
-            return self._run(
-                self.method(name, options), tried=True, start=earlier, **data
-            )
+            return self._run(self.method(name, options), tried=True, start=earlier, **data)
 
     @cache  # noqa: B019
     def start(self, name: str, kind: str) -> Any:
@@ -118,9 +103,7 @@ class Bench:
         people = tacit.sample(people=size[0], ratings=size[1], seed=11)
         path = self.root / f"earlier-{kind}.csv"
         write_ratings(path, people)
-        ratings = tacit.read(
-            path, (1, 5), positive=LIKE if kind == "likes" else None
-        )
+        ratings = tacit.read(path, (1, 5), positive=LIKE if kind == "likes" else None)
         options = {"epsilon": 20.0, "calibration": "sound"}
         with inject_bits(source()):
             return trial(self.method(name, options), ratings, users=PEOPLE)
@@ -154,6 +137,4 @@ def write_ratings(path: Path, ratings: Any, delimiter: str = ",") -> None:
             for cell in range(int(ratings.ptr[row]), int(ratings.ptr[row + 1])):
                 item = ratings.items[int(ratings.item[cell])]
                 value = int(ratings.value[cell])
-                rows.writerow(
-                    (ratings.users[row], item, value, int(ratings.time[cell]))
-                )
+                rows.writerow((ratings.users[row], item, value, int(ratings.time[cell])))

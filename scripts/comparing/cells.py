@@ -21,19 +21,10 @@ STARTS = ("bias", "bayes", "pnbm-sgd", "pnbm-langevin", "als")
 """Earlier models that every method is offered; those that it cannot use it must refuse."""
 USABLE = {
     **dict.fromkeys(("bias", "bayes"), ("bias", "bayes")),
-    **dict.fromkeys(
-        ("knn-pearson", "knn-cosine"), ("pnbm-sgd", "pnbm-langevin")
-    ),
+    **dict.fromkeys(("knn-pearson", "knn-cosine"), ("pnbm-sgd", "pnbm-langevin")),
 }
 """Those that it can use, to be tried in more ways; the others must refuse once."""
-DEVICES = {
-    "drop_out": 0.2,
-    "late": 0.2,
-    "leave": 0.1,
-    "cheats": 0.05,
-    "over": 4,
-    "seed": 3,
-}
+DEVICES = {"drop_out": 0.2, "late": 0.2, "leave": 0.1, "cheats": 0.05, "over": 4, "seed": 3}
 FEWER: dict[str, dict[str, Any]] = {"S3": {"rounds": 2}}
 """Beside a setting whose cell would take half a minute."""
 WRONG: dict[str, dict[str, Any]] = {
@@ -69,9 +60,7 @@ def cells() -> Iterator[Cell]:
     yield from _devices()
     yield from _promises()
     yield from _refusals()
-    yield from (
-        Cell(name, run, quick) for name, run, quick in commands.listed()
-    )
+    yield from (Cell(name, run, quick) for name, run, quick in commands.listed())
     yield from (Cell(name, run, quick) for name, run, quick in tables.listed())
 
 
@@ -90,10 +79,7 @@ def _rows(*calibrations: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
                     "unit": unit,
                 }
                 if calibration != "none":
-                    options |= {
-                        "epsilon": EPSILON,
-                        "delta": 0.0 if unit == "value" else DELTA,
-                    }
+                    options |= {"epsilon": EPSILON, "delta": 0.0 if unit == "value" else DELTA}
                 yield name, f"{name} {calibration} {unit} {engine}", options
 
 
@@ -105,11 +91,7 @@ def _first(name: str, options: dict[str, Any]) -> bool:
 
 
 def _fitted(
-    label: str,
-    name: str,
-    options: dict[str, Any],
-    quick: bool = False,
-    **data: Any,
+    label: str, name: str, options: dict[str, Any], quick: bool = False, **data: Any
 ) -> Cell:
     def run(bench: Bench) -> record.Record:
         return _told(bench, bench.fit(name, options, **data))
@@ -158,22 +140,10 @@ def _other_deltas() -> Iterator[Cell]:
     """A pure promise where there is one; one with a delta where the usual promise is pure."""
     for name, label, options in _rows("sound", "paper"):
         delta = 0.0 if options["delta"] else DELTA
-        for kind in (
-            ("rated", "likes")
-            if options["calibration"] == "sound"
-            else ("rated",)
-        ):
-            quick = (
-                name in QUICK_PURE and kind == "rated" and _first(name, options)
-            )
+        for kind in ("rated", "likes") if options["calibration"] == "sound" else ("rated",):
+            quick = name in QUICK_PURE and kind == "rated" and _first(name, options)
             changed = {**options, "delta": delta}
-            yield _fitted(
-                f"{label} {kind} delta={delta:g}",
-                name,
-                changed,
-                quick,
-                kind=kind,
-            )
+            yield _fitted(f"{label} {kind} delta={delta:g}", name, changed, quick, kind=kind)
 
 
 def _rich() -> Iterator[Cell]:
@@ -181,19 +151,9 @@ def _rich() -> Iterator[Cell]:
     for name, label, options in _rows():
         if options["engine"] != find(name).engines[0]:
             continue
-        budget = (
-            {}
-            if options["calibration"] == "none"
-            else {"epsilon": LARGE_EPSILON}
-        )
+        budget = {} if options["calibration"] == "none" else {"epsilon": LARGE_EPSILON}
         for kind in ("rated", "likes") if _first(name, options) else ("rated",):
-            yield _fitted(
-                f"{label} {kind} rich",
-                name,
-                options | budget,
-                kind=kind,
-                many=True,
-            )
+            yield _fitted(f"{label} {kind} rich", name, options | budget, kind=kind, many=True)
 
 
 def _settings() -> Iterator[Cell]:
@@ -205,18 +165,12 @@ def _settings() -> Iterator[Cell]:
         for field, known in find(name).Settings.model_fields.items():
             for value in _others(known.annotation, known.default):
                 beside = FEWER.get(value, {}) if isinstance(value, str) else {}
-                yield _fitted(
-                    f"{label} {field}={value}",
-                    name,
-                    {**options, field: value, **beside},
-                )
+                yield _fitted(f"{label} {field}={value}", name, {**options, field: value, **beside})
 
 
 def _others(kind: Any, usual: Any) -> list[Any]:
     """Values that a setting could have instead."""
-    kinds = (
-        get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    )
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     for each in kinds:
         if get_origin(each) is Literal:
             return [value for value in get_args(each) if value != usual]
@@ -231,41 +185,20 @@ def _others(kind: Any, usual: Any) -> list[Any]:
 
 def _started() -> Iterator[Cell]:
     """Fits that build on an earlier model of other people and fewer items."""
-    for (name, label, options), start in product(
-        _rows("sound", "none"), STARTS
-    ):
+    for (name, label, options), start in product(_rows("sound", "none"), STARTS):
         usable = start in USABLE.get(name, ())
-        if not usable and not (
-            _first(name, options) and options["calibration"] == "sound"
-        ):
+        if not usable and not (_first(name, options) and options["calibration"] == "sound"):
             continue
-        ways = (
-            product(("rated", "likes"), (True, False))
-            if usable
-            else [("rated", True)]
-        )
+        ways = product(("rated", "likes"), (True, False)) if usable else [("rated", True)]
         for kind, features in ways:
             words = f"{label} {kind} {'features' if features else 'bare'} from {start}"
-            quick = (
-                (name, start) in QUICK_STARTS and kind == "rated" and features
-            )
-            quick = (
-                quick
-                and options["calibration"] == "sound"
-                and _first(name, options)
-            )
-            yield _begun(
-                words, name, options, start, quick, kind=kind, features=features
-            )
+            quick = (name, start) in QUICK_STARTS and kind == "rated" and features
+            quick = quick and options["calibration"] == "sound" and _first(name, options)
+            yield _begun(words, name, options, start, quick, kind=kind, features=features)
 
 
 def _begun(
-    label: str,
-    name: str,
-    options: dict[str, Any],
-    start: str,
-    quick: bool,
-    **data: Any,
+    label: str, name: str, options: dict[str, Any], start: str, quick: bool, **data: Any
 ) -> Cell:
     def run(bench: Bench) -> record.Record:
         return _told(bench, bench.try_from(name, options, start, **data))
@@ -280,9 +213,7 @@ def _devices() -> Iterator[Cell]:
             continue
         some = {"devices": {"cap": EPSILON / 3}}
         yield _fitted(f"{label} poor devices", name, options | some)
-        yield _fitted(
-            f"{label} bad devices", name, options | {"devices": DEVICES}
-        )
+        yield _fitted(f"{label} bad devices", name, options | {"devices": DEVICES})
 
 
 def _promises() -> Iterator[Cell]:
@@ -293,9 +224,7 @@ def _promises() -> Iterator[Cell]:
             yield _promised(words, name, options, declared)
 
 
-def _promised(
-    label: str, name: str, options: dict[str, Any], declared: bool
-) -> Cell:
+def _promised(label: str, name: str, options: dict[str, Any], declared: bool) -> Cell:
     def run(bench: Bench) -> record.Record:
         model = bench.fit_for_real(name, options, declared=declared)
         return record.of_promise(model.statement)

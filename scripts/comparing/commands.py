@@ -30,49 +30,21 @@ def listed() -> Iterator[Listed]:
     for name in METHODS:
         cls = find(name)
         delta = "--delta 0" if cls.units == ("value",) else ""
-        yield (
-            f"cli use {name}",
-            _chain(_use(f"{name} {BUDGET} {delta}")),
-            name in QUICK,
-        )
+        yield (f"cli use {name}", _chain(_use(f"{name} {BUDGET} {delta}")), name in QUICK)
         for calibration in cls.calibrations:
-            pure = (
-                "--delta 0"
-                if calibration == "paper" and cls.paper_unit == "value"
-                else delta
-            )
+            pure = "--delta 0" if calibration == "paper" and cls.paper_unit == "value" else delta
             told = f"{name} --calibration {calibration} {BUDGET} {pure}"
             plan = f"plan --method {told} --users 5000 --items 60 --no-forecast"
             quick = name in QUICK and calibration == "sound"
-            yield (
-                f"cli plan {name} {calibration}",
-                _chain([f"{plan} --json", plan]),
-                quick,
-            )
-            for split in (
-                ("90/10", "people") if calibration == "sound" else ("90/10",)
-            ):
+            yield (f"cli plan {name} {calibration}", _chain([f"{plan} --json", plan]), quick)
+            for split in ("90/10", "people") if calibration == "sound" else ("90/10",):
                 judged = f"evaluate RATINGS --method {told} --split {split} --hold 30 --seeds 1"
                 line = f"{judged} --no-twin --scale 1,5 --items {ITEMS} --json"
-                quick = (
-                    name in QUICK and calibration == "none" and split == "90/10"
-                )
-                yield (
-                    f"cli evaluate {name} {calibration} {split}",
-                    _chain([line]),
-                    quick,
-                )
-    yield (
-        "cli likes ease",
-        _chain(_use(f"ease {BUDGET}", "--positive 4")),
-        False,
-    )
+                quick = name in QUICK and calibration == "none" and split == "90/10"
+                yield (f"cli evaluate {name} {calibration} {split}", _chain([line]), quick)
+    yield ("cli likes ease", _chain(_use(f"ease {BUDGET}", "--positive 4")), False)
     yield "cli likes als", _chain(_use(f"als {BUDGET}", "--positive 4")), False
-    yield (
-        "cli capped bayes",
-        _chain(_use(f"bayes {BUDGET}", "--max-ratings 15")),
-        False,
-    )
+    yield ("cli capped bayes", _chain(_use(f"bayes {BUDGET}", "--max-ratings 15")), False)
     forecast = f"plan --method bayes {BUDGET} --users 300 --items 40 --json"
     yield "cli forecast", _chain([forecast]), False
     for split in ("80/20", "time", "90/10 --days", "90/10 --folds 3"):
@@ -107,10 +79,7 @@ def _chain(lines: list[str]) -> Callable[[Bench], record.Record]:
     def run(bench: Bench) -> record.Record:
         _lay_out(bench)
         with inject_bits(source()):
-            told = {
-                line: _call(line.replace("FAMOUS", bench.famous[-1]))
-                for line in lines
-            }
+            told = {line: _call(line.replace("FAMOUS", bench.famous[-1])) for line in lines}
         return {"commands": told, "written": _written()}
 
     return run
@@ -121,27 +90,19 @@ def _lay_out(bench: Bench) -> None:
     write_ratings(Path("RATINGS"), bench.ratings())
     own = [f"{item},{rating}" for item, rating in bench.own.items()]
     Path("own.csv").write_text("\n".join(["item,rating", *own]) + "\n", "utf-8")
-    dated = [
-        f"{line},{1_500_000_000 + 40_000 * at}" for at, line in enumerate(own)
-    ]
-    Path("dated.csv").write_text(
-        "\n".join(["item,rating,timestamp", *dated]) + "\n", "utf-8"
-    )
+    dated = [f"{line},{1_500_000_000 + 40_000 * at}" for at, line in enumerate(own)]
+    Path("dated.csv").write_text("\n".join(["item,rating,timestamp", *dated]) + "\n", "utf-8")
     films = bench.catalogue
     Path(ITEMS).write_text("".join(_films(films, range(len(films)))), "utf-8")
     head, *lines = _films(films, range(40, 44))
-    Path("new.csv").write_text(
-        "".join([head, *(f"new-{line}" for line in lines)]), "utf-8"
-    )
+    Path("new.csv").write_text("".join([head, *(f"new-{line}" for line in lines)]), "utf-8")
 
 
 def _films(films: Any, rows: range) -> Iterator[str]:
     yield "id,title,year,genres\n"
     for row in rows:
         genres = "|".join(
-            tag
-            for tag, has in zip(films.tags, films.tagged[row], strict=True)
-            if has
+            tag for tag, has in zip(films.tags, films.tagged[row], strict=True) if has
         )
         yield f'{films.ids[row]},"{films.titles[row]}",{films.years[row]},{genres}\n'
 
@@ -178,14 +139,10 @@ def _written() -> record.Record:
     found: record.Record = {}
     for path in sorted(Path().glob("*.npz")):
         with np.load(path, allow_pickle=False) as arrays:
-            found[path.name] = {
-                name: record.of_array(arrays[name]) for name in sorted(arrays)
-            }
+            found[path.name] = {name: record.of_array(arrays[name]) for name in sorted(arrays)}
     for path in sorted(Path().glob("*.parquet")):
         rows = pl.read_parquet(path).to_dict(as_series=False)
-        found[path.name] = {
-            name: record.of_bytes(repr(rows[name]).encode()) for name in rows
-        }
+        found[path.name] = {name: record.of_bytes(repr(rows[name]).encode()) for name in rows}
     for path in sorted(Path().glob("lists.csv")):
         found[path.name] = record.of_bytes(path.read_bytes())
     if Path("larger").is_dir():

@@ -27,9 +27,7 @@ def _outcome(record: Mapping[str, Any]) -> str:
     return "fitted"
 
 
-def _arrays(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
-) -> Iterator[str]:
+def _arrays(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[str]:
     """Arrays by name: gone, new, of another type or shape, or with other values."""
     before, after = old or {}, new or {}
     for name in sorted(before.keys() | after.keys()):
@@ -38,10 +36,7 @@ def _arrays(
         elif name not in before:
             yield f"array {name}: new"
         elif before[name][:2] != after[name][:2]:
-            was, now = (
-                f"{kind} {tuple(shape)}"
-                for kind, shape, _ in (before[name], after[name])
-            )
+            was, now = (f"{kind} {tuple(shape)}" for kind, shape, _ in (before[name], after[name]))
             yield f"array {name}: {was} is now {now}"
         elif before[name] != after[name]:
             yield f"array {name}: other values"
@@ -54,9 +49,7 @@ def _values(where: str, old: Any, new: Any) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from _values(f"{where}.{key}", old.get(key), new.get(key))
-    elif (
-        isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
-    ):
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for at, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from _values(f"{where}[{at}]", before, after)
     else:
@@ -75,9 +68,7 @@ def _same(old: Any, new: Any) -> bool:
 def _pair(old: Any, new: Any) -> str:
     """Both values; of long texts the first lines that differ."""
     if isinstance(old, str) and isinstance(new, str):
-        for before, after in zip(
-            old.splitlines(), new.splitlines(), strict=False
-        ):
+        for before, after in zip(old.splitlines(), new.splitlines(), strict=False):
             if before != after:
                 return f"{_short(before)} -> {_short(after)}"
     return f"{_short(old)} -> {_short(new)}"

@@ -21,30 +21,17 @@ from comparing.version import tacit
 Record = dict[str, Any]
 
 HEX = re.compile(r"\b[0-9a-f]{16,}\b")
-DATE = re.compile(
-    r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?"
-)
+DATE = re.compile(r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?")
 SOFTWARE = re.compile(r"Made with tacit \S+")
 BLANK = "…"
 PRIVATE_TO_A_RUN = frozenset(
-    {
-        "book_head",
-        "hash",
-        "head",
-        "previous",
-        "software",
-        "time",
-        "version",
-        "files",
-    }
+    {"book_head", "hash", "head", "previous", "software", "time", "version", "files"}
 )
 HEAD = 3
 """Predictions that are kept as they are, beside the digest of all."""
 
 
-def of_model(
-    model: Any, folder: Path, own: Mapping[str, float], asked: str
-) -> Record:
+def of_model(model: Any, folder: Path, own: Mapping[str, float], asked: str) -> Record:
     """Everything that may be compared about a fitted model, which is saved and read back for it."""
     model.save(folder / "model")
     facts = json.loads((folder / "model" / "model.json").read_bytes())
@@ -102,11 +89,7 @@ def of_array(array: Any) -> list[Any]:
     """Type, shape and digest of an array."""
     found = np.ascontiguousarray(array)
     if found.dtype == object:
-        return [
-            "object",
-            list(found.shape),
-            of_bytes(json.dumps(found.tolist()).encode()),
-        ]
+        return ["object", list(found.shape), of_bytes(json.dumps(found.tolist()).encode())]
     return [found.dtype.str, list(found.shape), of_bytes(found.tobytes())]
 
 
@@ -120,10 +103,7 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         kind = type(value).__name__
-        return {
-            "kind": kind,
-            **{each.name: plain(getattr(value, each.name)) for each in fields},
-        }
+        return {"kind": kind, **{each.name: plain(getattr(value, each.name)) for each in fields}}
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -135,8 +115,7 @@ def blanked(value: Any) -> Any:
     """The same without what is private to a run."""
     if isinstance(value, Mapping):
         kept = {
-            key: BLANK if key in PRIVATE_TO_A_RUN else blanked(each)
-            for key, each in value.items()
+            key: BLANK if key in PRIVATE_TO_A_RUN else blanked(each) for key, each in value.items()
         }
         return dict(sorted(kept.items()))
     if isinstance(value, list | tuple):
@@ -146,16 +125,10 @@ def blanked(value: Any) -> Any:
 
 def in_words(text: str) -> str:
     """Text without digests, dates and the version."""
-    return SOFTWARE.sub(
-        f"Made with tacit {BLANK}", DATE.sub(BLANK, HEX.sub(BLANK, text))
-    )
+    return SOFTWARE.sub(f"Made with tacit {BLANK}", DATE.sub(BLANK, HEX.sub(BLANK, text)))
 
 
 def _short(found: Any) -> Any:
     if not isinstance(found, list):
         return found
-    return {
-        "all": of_bytes(json.dumps(found).encode()),
-        "count": len(found),
-        "head": found[:HEAD],
-    }
+    return {"all": of_bytes(json.dumps(found).encode()), "count": len(found), "head": found[:HEAD]}

@@ -31,22 +31,16 @@ def listed() -> Iterator[Listed]:
 
 def _reading(read: Read) -> Callable[[Bench], record.Record]:
     def run(bench: Bench) -> record.Record:
-        return _ratings(
-            read(bench, tacit.sample(people=PEOPLE, ratings=ROWS, seed=5))
-        )
+        return _ratings(read(bench, tacit.sample(people=PEOPLE, ratings=ROWS, seed=5)))
 
     return run
 
 
 def _ratings(found: Any) -> record.Record:
     """All that was read: ids, arrays, what is public, what the owner is told."""
-    arrays = {
-        name: getattr(found, name) for name in ("ptr", "item", "value", "time")
-    }
+    arrays = {name: getattr(found, name) for name in ("ptr", "item", "value", "time")}
     return {
-        "arrays": {
-            n: record.of_array(a) for n, a in arrays.items() if a is not None
-        },
+        "arrays": {n: record.of_array(a) for n, a in arrays.items() if a is not None},
         "users": record.of_bytes("\n".join(found.users).encode()),
         "items": record.of_bytes("\n".join(found.items).encode()),
         "facts": record.plain(found.schema),
@@ -70,11 +64,7 @@ def _catalogue(bench: Bench) -> record.Record:
 def _facts(catalogue: Any) -> record.Record:
     told: record.Record = {}
     for name in ("ids", "titles", "tags", "numbers"):
-        told[name] = (
-            None
-            if getattr(catalogue, name) is None
-            else list(getattr(catalogue, name))
-        )
+        told[name] = None if getattr(catalogue, name) is None else list(getattr(catalogue, name))
     for name in ("years", "tagged", "numeric"):
         array = getattr(catalogue, name)
         told[name] = None if array is None else record.of_array(array)
@@ -91,10 +81,7 @@ def _doubled(sample: Any) -> Path:
     """Some cells twice, with another rating the second time."""
     lines = _csv(sample).read_text("utf-8").splitlines()
     again = [line.split(",") for line in lines[1:40]]
-    more = [
-        f"{user},{item},{6 - int(rating)},{time}"
-        for user, item, rating, time in again
-    ]
+    more = [f"{user},{item},{6 - int(rating)},{time}" for user, item, rating, time in again]
     Path("doubled.csv").write_text("\n".join([*lines, *more]) + "\n", "utf-8")
     return Path("doubled.csv")
 
@@ -116,12 +103,7 @@ def _parquet(sample: Any) -> Path:
 
 def _numbered(sample: Any) -> list[tuple[int, int, int, int]]:
     person = np.repeat(np.arange(len(sample.users)), np.diff(sample.ptr)) + 1
-    columns = (
-        person,
-        sample.item.astype(int) + 1,
-        sample.value.astype(int),
-        sample.time,
-    )
+    columns = (person, sample.item.astype(int) + 1, sample.value.astype(int), sample.time)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -148,9 +130,7 @@ def _netflix(sample: Any) -> Path:
 
 def _matrix(sample: Any) -> Any:
     shape = (len(sample.users), len(sample.items))
-    return sparse.csr_matrix(
-        (sample.value, sample.item.astype(np.int64), sample.ptr), shape=shape
-    )
+    return sparse.csr_matrix((sample.value, sample.item.astype(np.int64), sample.ptr), shape=shape)
 
 
 READERS: dict[str, Read] = {
@@ -165,12 +145,8 @@ READERS: dict[str, Read] = {
     "no scale": lambda bench, sample: tacit.read(_csv(sample)),
     "narrow scale": lambda bench, sample: tacit.read(_csv(sample), (2, 5)),
     "last of two": lambda bench, sample: tacit.read(_doubled(sample), (1, 5)),
-    "mean of two": lambda bench, sample: tacit.read(
-        _doubled(sample), (1, 5), duplicates="mean"
-    ),
-    "error at two": lambda bench, sample: tacit.read(
-        _doubled(sample), (1, 5), duplicates="error"
-    ),
+    "mean of two": lambda bench, sample: tacit.read(_doubled(sample), (1, 5), duplicates="mean"),
+    "error at two": lambda bench, sample: tacit.read(_doubled(sample), (1, 5), duplicates="error"),
     "zip": lambda bench, sample: tacit.read(_zipped(sample), (1, 5)),
     "parquet": lambda bench, sample: tacit.read(_parquet(sample), (1, 5)),
     "frame": lambda bench, sample: tacit.read(_frame(sample), (1, 5)),

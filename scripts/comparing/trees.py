@@ -63,36 +63,20 @@ class Tree:
         """
         root = self.checkout / "src" / "tacit"
         text = hashlib.sha256(str(self.checkout).encode())
-        _add(
-            text,
-            root,
-            (
-                path
-                for path in root.rglob("*.py")
-                if b"njit" in path.read_bytes()
-            ),
-        )
+        _add(text, root, (path for path in root.rglob("*.py") if b"njit" in path.read_bytes()))
         return self.cache / "kernels" / text.hexdigest()[:32]
 
     def names(self, quick: bool) -> list[str]:
         """The cells of this checkout."""
         listed = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "comparing.worker",
-                "list",
-                str(self.checkout),
-            ],
+            [sys.executable, "-m", "comparing.worker", "list", str(self.checkout)],
             env=self.environment(),
             check=False,
             capture_output=True,
             text=True,
         )
         if listed.returncode:
-            raise WorkerError(
-                f"{self.checkout} cannot list its cells:\n{listed.stderr}"
-            )
+            raise WorkerError(f"{self.checkout} cannot list its cells:\n{listed.stderr}")
         lines = listed.stdout.splitlines()
         return [line[1:] for line in lines if line.startswith("*") or not quick]
 
@@ -100,11 +84,7 @@ class Tree:
         """What earlier runs found for these very sources."""
         try:
             found: Found = json.loads(gzip.decompress(self._file.read_bytes()))
-        except (
-            OSError,
-            EOFError,
-            ValueError,
-        ):  # none, or one that was cut short
+        except (OSError, EOFError, ValueError):  # none, or one that was cut short
             return {}
         return found
 
@@ -124,22 +104,10 @@ class Tree:
 
     def environment(self) -> dict[str, str]:
         """One thread, a fixed order of sets, and this checkout before any installed one."""
-        one = {f"{name}_NUM_THREADS": "1" for name in ONE_THREAD} | {
-            "POLARS_MAX_THREADS": "1"
-        }
+        one = {f"{name}_NUM_THREADS": "1" for name in ONE_THREAD} | {"POLARS_MAX_THREADS": "1"}
         path = os.pathsep.join((str(self.checkout / "src"), str(HERE.parent)))
-        fixed = {
-            "PYTHONPATH": path,
-            "PYTHONHASHSEED": "0",
-            "TZ": "UTC",
-            "COLUMNS": "100",
-        }
-        return {
-            **os.environ,
-            **one,
-            **fixed,
-            "NUMBA_CACHE_DIR": str(self.kernels),
-        }
+        fixed = {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "TZ": "UTC", "COLUMNS": "100"}
+        return {**os.environ, **one, **fixed, "NUMBA_CACHE_DIR": str(self.kernels)}
 
 
 def key_of(checkout: Path) -> str:
@@ -154,14 +122,9 @@ def key_of(checkout: Path) -> str:
 
 def run(work: list[tuple[Tree, list[str]]]) -> list[Found]:
     """Each list of names in a process of its own, all at once."""
-    with (
-        tempfile.TemporaryDirectory(prefix="tacit-compare-") as folder,
-        ExitStack() as stack,
-    ):
+    with tempfile.TemporaryDirectory(prefix="tacit-compare-") as folder, ExitStack() as stack:
         started = [
-            stack.enter_context(
-                _Worker(tree, names, Path(folder) / str(number))
-            )
+            stack.enter_context(_Worker(tree, names, Path(folder) / str(number)))
             for number, (tree, names) in enumerate(work)
         ]
         return [worker.found() for worker in started]
@@ -178,13 +141,7 @@ class _Worker:
         tree.kernels.mkdir(parents=True, exist_ok=True)
         os.utime(tree.kernels)
         _prune(tree.kernels.parent)
-        command = [
-            sys.executable,
-            "-m",
-            "comparing.worker",
-            "run",
-            str(tree.checkout),
-        ]
+        command = [sys.executable, "-m", "comparing.worker", "run", str(tree.checkout)]
         home = {"TACIT_HOME": str(folder / "home"), "TMPDIR": str(folder)}
         with self.errors.open("wb") as errors:
             self.process = subprocess.Popen(
@@ -207,10 +164,7 @@ class _Worker:
         """What it wrote, when it has finished."""
         status = self.process.wait()
         lines = (
-            [
-                json.loads(line)
-                for line in self.out.read_text("utf-8").splitlines()
-            ]
+            [json.loads(line) for line in self.out.read_text("utf-8").splitlines()]
             if not status
             else []
         )
@@ -233,7 +187,5 @@ def _prune(folder: Path) -> None:
 def _add(text: Any, root: Path, paths: Iterable[Path]) -> None:
     for path in sorted(paths):
         if path.is_file() and "__pycache__" not in path.parts:
-            text.update(
-                f"{path.relative_to(root)} {path.stat().st_size}\n".encode()
-            )
+            text.update(f"{path.relative_to(root)} {path.stat().st_size}\n".encode())
             text.update(path.read_bytes())

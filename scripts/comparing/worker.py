@@ -27,13 +27,9 @@ def main() -> None:
     """See the module."""
     what, checkout = sys.argv[1], Path(sys.argv[2]).resolve()
     if not Path(tacit.__file__).resolve().is_relative_to(checkout):
-        sys.exit(
-            f"the tacit that was imported is not that of {checkout}: {tacit.__file__}"
-        )
+        sys.exit(f"the tacit that was imported is not that of {checkout}: {tacit.__file__}")
     if what == "list":
-        sys.stdout.writelines(
-            f"{'*' if cell.quick else ' '}{cell.name}\n" for cell in cells()
-        )
+        sys.stdout.writelines(f"{'*' if cell.quick else ' '}{cell.name}\n" for cell in cells())
         return
     wanted = set(Path(sys.argv[3]).read_text("utf-8").splitlines())
     with Path(sys.argv[4]).open("w", encoding="utf-8") as out:
@@ -43,9 +39,7 @@ def main() -> None:
                 began = time.process_time()
                 found = run(cell, bench)
                 taken = round(time.process_time() - began, 3)
-                line = json.dumps(
-                    {"name": cell.name, "seconds": taken, "record": found}
-                )
+                line = json.dumps({"name": cell.name, "seconds": taken, "record": found})
                 out.write(line.replace(str(bench.root), BLANK) + "\n")
                 out.flush()
         os.chdir("/")
@@ -61,18 +55,9 @@ def run(cell: Cell, bench: Bench) -> dict[str, Any]:
         except tacit.TacitError as error:
             found = refusal(error)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is what this version does)
-            sys.stderr.write(
-                f"{cell.name}: {''.join(traceback.format_exception(error))}\n"
-            )
-            found = {
-                "crashed": type(error).__name__,
-                "words": in_words(str(error)),
-            }
-    notes = [
-        in_words(str(each.message))
-        for each in told
-        if each.category is UserWarning
-    ]
+            sys.stderr.write(f"{cell.name}: {''.join(traceback.format_exception(error))}\n")
+            found = {"crashed": type(error).__name__, "words": in_words(str(error))}
+    notes = [in_words(str(each.message)) for each in told if each.category is UserWarning]
     shutil.rmtree(folder)
     return {**found, "notes": notes} if notes else found
 

@@ -30,9 +30,7 @@ def main() -> int:
             _say(f"{bug.name:38} {bug.file:44} {bug.words}")
         return 0
     start = time.monotonic()
-    book = Book(
-        Path(asked.json) if asked.json else None, fresh=not asked.resume
-    )
+    book = Book(Path(asked.json) if asked.json else None, fresh=not asked.resume)
     found, wrong = _all(chosen, asked.jobs, book)
     if wrong:
         sys.stderr.write(f"without any bug: {wrong} does not pass\n")

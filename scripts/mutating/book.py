@@ -21,9 +21,7 @@ class Book:
         self._rows: dict[str, dict[str, Any]] = {}
         self._lock = Lock()
         if path and path.exists() and not fresh:
-            self._rows = {
-                row["bug"]: row for row in json.loads(path.read_text())
-            }
+            self._rows = {row["bug"]: row for row in json.loads(path.read_text())}
 
     def find(self, bug: Bug) -> Caught | None:
         """What was caught before, if neither the patch nor its file has changed since."""

@@ -56,9 +56,7 @@ class Tree:
             source = ROOT / name
             if source.is_dir():
                 shutil.copytree(
-                    source,
-                    folder / name,
-                    ignore=shutil.ignore_patterns("__pycache__", "*.nb[ic]"),
+                    source, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.nb[ic]")
                 )
             elif source.exists():
                 shutil.copy2(source, folder / name)

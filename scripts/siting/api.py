@@ -61,9 +61,7 @@ def _members(owner: type) -> Iterator[str]:
         if isinstance(plain, property):
             yield f"`{owner.__name__}.{name}`: {_told(plain)}"
         elif inspect.isfunction(plain):
-            yield (
-                f"`{owner.__name__}.{name}{_signature(plain)}`: {_told(plain)}"
-            )
+            yield (f"`{owner.__name__}.{name}{_signature(plain)}`: {_told(plain)}")
 
 
 def _entry(name: str, thing: Any) -> str:
@@ -76,15 +74,8 @@ def _signature(thing: Callable[..., Any]) -> str:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return "(...)"
-    bare = [
-        one.replace(annotation=_bare(one.annotation))
-        for one in found.parameters.values()
-    ]
-    return str(
-        found.replace(
-            parameters=bare, return_annotation=_bare(found.return_annotation)
-        )
-    )
+    bare = [one.replace(annotation=_bare(one.annotation)) for one in found.parameters.values()]
+    return str(found.replace(parameters=bare, return_annotation=_bare(found.return_annotation)))
 
 
 class _Bare(str):

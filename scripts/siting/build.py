@@ -38,9 +38,7 @@ class Site:
     """(page, link as written, target, anchor)."""
     broken: list[str] = field(default_factory=list)
 
-    def lead(
-        self, source: Path, link: str, picture: bool, at: Path | None = None
-    ) -> str:
+    def lead(self, source: Path, link: str, picture: bool, at: Path | None = None) -> str:
         """Where a link of a page leads in the site, from where the page is (or from the folder
         `at`); the file goes along."""
         if link.startswith(OUTSIDE):
@@ -91,8 +89,7 @@ def build(root: Path, out: Path) -> list[str]:
     for source in sources(root):
         text = api.filled(source.read_text(encoding="utf-8"))
         site.pages[source] = render(
-            text,
-            lambda link, picture, at=source: site.lead(at, link, picture),
+            text, lambda link, picture, at=source: site.lead(at, link, picture)
         )
     _folders(site)
     _check(site)
@@ -127,9 +124,7 @@ def _check(site: Site) -> None:
         where = source.relative_to(site.root)
         if not target.exists():
             site.broken.append(f"{where}: {link} leads nowhere")
-        elif anchor and anchor not in getattr(
-            site.pages.get(target), "anchors", ()
-        ):
+        elif anchor and anchor not in getattr(site.pages.get(target), "anchors", ()):
             site.broken.append(f"{where}: {link} has no such heading")
 
 
@@ -137,7 +132,5 @@ def _write(site: Site, where: Path, one: Page) -> None:
     where.parent.mkdir(parents=True, exist_ok=True)
     home = os.path.relpath(site.out / "docs" / "index.html", where.parent)
     nav = f'<nav><a href="{home}">Tacit: documentation</a></nav>'
-    text = page(
-        one.title, [("", nav + one.body)], style=STYLE, footer="Apache-2.0"
-    )
+    text = page(one.title, [("", nav + one.body)], style=STYLE, footer="Apache-2.0")
     where.write_text(text, encoding="utf-8")

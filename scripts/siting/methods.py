@@ -30,15 +30,9 @@ def pages(root: Path) -> dict[Path, str]:
     """The file and the text of every page."""
     folder = root / "docs" / "methods"
     facts = tomllib.loads((folder / "facts.toml").read_text("utf-8"))
-    families = {
-        name: family
-        for family in facts["families"].values()
-        for name in family["methods"]
-    }
+    families = {name: family for family in facts["families"].values() for name in family["methods"]}
     return {
-        folder / f"{name}.md": page(
-            name, {**families[name], **facts["methods"][name]}
-        )
+        folder / f"{name}.md": page(name, {**families[name], **facts["methods"][name]})
         for name in METHODS
     }
 
@@ -81,9 +75,7 @@ def _promise(method: Any) -> str:
     units = "; ".join(f"`{unit}` ({UNITS[unit]})" for unit in method.units)
     engines = ", ".join(f"`{engine}`" for engine in method.engines)
     lines = [f"What is protected, as one chooses: {units}."]
-    lines += [
-        f"`{each}`: {CALIBRATIONS[each]}." for each in method.calibrations
-    ]
+    lines += [f"`{each}`: {CALIBRATIONS[each]}." for each in method.calibrations]
     if method.local:
         lines.append("Noise is drawn on every device: nobody is trusted.")
     return " ".join([*lines, f"Engines: {engines}."])
@@ -95,9 +87,7 @@ def _wrong(method: Any, facts: dict[str, Any]) -> str:
         return str(facts["wrong"])
     named = [
         getattr(import_module(home), constant)
-        for home, _, constant in (
-            each.partition(":") for each in facts.get("reason", ())
-        )
+        for home, _, constant in (each.partition(":") for each in facts.get("reason", ()))
     ]
     if not named:
         home, _, form = method.forms["paper"].partition(":")
@@ -121,8 +111,7 @@ def _table(found: list[Setting]) -> str:
     if not found:
         return "None: public rules choose everything."
     rows = [
-        f"| `{each.name}` | {_cell(each.default)} | {_cell(each.kind)} "
-        f"| {_cell(each.told)} |"
+        f"| `{each.name}` | {_cell(each.default)} | {_cell(each.kind)} | {_cell(each.told)} |"
         for each in found
     ]
     head = "| `--set` | unless given | may be | is |\n|---|---|---|---|"

@@ -58,11 +58,7 @@ def _anchor(token: Token, words: str, page: Page) -> None:
 
 
 def _words(children: Sequence[Token]) -> str:
-    return "".join(
-        child.content
-        for child in children
-        if child.type in ("text", "code_inline")
-    )
+    return "".join(child.content for child in children if child.type in ("text", "code_inline"))
 
 
 def _follow(token: Token, lead: Lead) -> None:

@@ -104,15 +104,8 @@ if TYPE_CHECKING:
     from tacit.methods.item_item.covariance import CovarianceKNN, CovarianceSVD
     from tacit.methods.item_item.ease import EASE
     from tacit.methods.item_item.knn import CosineKNN, PearsonKNN
-    from tacit.methods.neighbourhood.neighbourhood import (
-        NeighborhoodLangevin,
-        NeighborhoodSGD,
-    )
-    from tacit.methods.one_bit.one_bit import (
-        NaiveLocalMF,
-        OneBitMF,
-        ProjectedOneBitMF,
-    )
+    from tacit.methods.neighbourhood.neighbourhood import NeighborhoodLangevin, NeighborhoodSGD
+    from tacit.methods.one_bit.one_bit import NaiveLocalMF, OneBitMF, ProjectedOneBitMF
     from tacit.model.model import Model, load
     from tacit.model.synthesize import synthesize
     from tacit.model.verify import verify

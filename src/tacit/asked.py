@@ -34,8 +34,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "cap": "tacit.open_book(...).cap(3) sets it",
         "ledger": "tacit.open_book(...) opens it",
         **dict.fromkeys(
-            ("to_frame", "to_pandas", "to_polars", "df"),
-            ".frame() gives a frame of polars",
+            ("to_frame", "to_pandas", "to_polars", "df"), ".frame() gives a frame of polars"
         ),
         **dict.fromkeys(
             ("transform", "fit_transform", "predict_proba"),
@@ -100,9 +99,7 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {found[0]}? " if found else ""
 
 
-def unknown_name(
-    owner: str, name: str, known: Iterable[str]
-) -> UnknownNameError:
+def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that somebody asks `owner` for in vain."""
     public = {each.casefold(): each for each in known if each[:1] != "_"}
     found = get_close_matches(name.casefold(), list(public), n=1)
@@ -127,10 +124,7 @@ class Suggesting:
 
 
 def _misnamed(
-    door: str,
-    known: Signature,
-    given: tuple[object, ...],
-    named: Mapping[str, object],
+    door: str, known: Signature, given: tuple[object, ...], named: Mapping[str, object]
 ) -> ArgumentError:
     """What is wrong with the arguments of a call."""
     wanted = {
@@ -146,14 +140,9 @@ def _misnamed(
     for name in named:
         if name not in wanted:
             return ArgumentError(
-                f"{door} has no argument {name!r}",
-                remedy=f"{near(name, wanted)}{takes}",
+                f"{door} has no argument {name!r}", remedy=f"{near(name, wanted)}{takes}"
             )
-    placed = [
-        name
-        for name, each in wanted.items()
-        if each.kind is Parameter.POSITIONAL_OR_KEYWORD
-    ]
+    placed = [name for name, each in wanted.items() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
     many = len(given) - ("self" in known.parameters)
     if many > len(placed):
         return ArgumentError(
@@ -164,8 +153,7 @@ def _misnamed(
     twice = [name for name in placed[:many] if name in named]
     if twice:
         return ArgumentError(
-            f"{door} was given {twice[0]!r} twice, by position and by name",
-            remedy="give it once",
+            f"{door} was given {twice[0]!r} twice, by position and by name", remedy="give it once"
         )
     have = {*placed[:many], *named}
     missing = [
@@ -200,8 +188,7 @@ def count(name: str, value: object, *, least: int = 1) -> int:
         raise _other(name, value, "a whole number", f"give {least} or more")
     if int(value) < least:
         raise SettingError(
-            f"{name} is {int(value)}; it must be at least {least}",
-            remedy=f"give {least} or more",
+            f"{name} is {int(value)}; it must be at least {least}", remedy=f"give {least} or more"
         )
     return int(value)
 
@@ -253,9 +240,7 @@ def function(name: str, value: object) -> None:
         raise _other(name, value, "a function", f"leave {name} out")
 
 
-def numbers(
-    values: Mapping[str, object], remedy: str = "give {name} as one number"
-) -> None:
+def numbers(values: Mapping[str, object], remedy: str = "give {name} as one number") -> None:
     """Several numbers by name; None where none was given."""
     for name, value in values.items():
         if value is not None:
@@ -299,9 +284,7 @@ def names(name: str, value: object) -> list[str]:
 def check_named(name: str, value: object) -> None:
     """Values by name; None where none were given."""
     if value is not None and not isinstance(value, Mapping):
-        raise _other(
-            name, value, "values by name", f'give {name}={{"factors": 5}}'
-        )
+        raise _other(name, value, "values by name", f'give {name}={{"factors": 5}}')
 
 
 def check_swept(sweep: object) -> None:
@@ -317,6 +300,4 @@ def check_swept(sweep: object) -> None:
 
 
 def _other(name: str, value: Any, wanted: str, remedy: str) -> SettingError:
-    return SettingError(
-        f"{name} is of type {type(value).__name__}, not {wanted}", remedy=remedy
-    )
+    return SettingError(f"{name} is of type {type(value).__name__}, not {wanted}", remedy=remedy)

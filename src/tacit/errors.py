@@ -30,11 +30,7 @@ class TacitError(Exception):
     exit_status = 1
 
     def __init__(
-        self,
-        message: str,
-        *,
-        place: str | None = None,
-        remedy: str | None = None,
+        self, message: str, *, place: str | None = None, remedy: str | None = None
     ) -> None:
         self.message = one_line(message)
         self.place = None if place is None else one_line(place)
@@ -98,9 +94,7 @@ class Failure(TacitError):
     """Something broke that the caller could not have foreseen."""
 
 
-def place(
-    path: object, line: int | None = None, column: int | str | None = None
-) -> str:
+def place(path: object, line: int | None = None, column: int | str | None = None) -> str:
     """`ratings.csv, line 7, column 3`: how every error names a spot in a file."""
     text = str(path)
     if line is not None:

@@ -76,20 +76,11 @@ def paragraph(text: str, kind: str = "") -> str:
     return f"<p{_kind(kind)}>{escaped(text)}</p>"
 
 
-def table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    caption: str = "",
-) -> str:
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "") -> str:
     """A table of plain cells; a column whose cells all look like numbers stands to the
     right, and names are not broken at their hyphens. None is a dash."""
-    cells = [
-        ["–" if cell is None else str(cell) for cell in row] for row in rows
-    ]
-    kinds = [
-        _kind_of([row[place] for row in cells]) for place in range(len(columns))
-    ]
+    cells = [["–" if cell is None else str(cell) for cell in row] for row in rows]
+    kinds = [_kind_of([row[place] for row in cells]) for place in range(len(columns))]
     head = "".join(
         f'<th scope="col"{_kind(kind)}>{escaped(name)}</th>'
         for name, kind in zip(columns, kinds, strict=True)
@@ -115,8 +106,7 @@ def cards(found: Iterable[str]) -> str:
 
 def _row(row: Sequence[str], kinds: Sequence[str]) -> str:
     cells = (
-        f"<td{_kind(kind)}>{escaped(cell)}</td>"
-        for cell, kind in zip(row, kinds, strict=True)
+        f"<td{_kind(kind)}>{escaped(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)
     )
     return f"<tr>{''.join(cells)}</tr>"
 

@@ -42,9 +42,7 @@ def several_lines(text: str) -> str:
 def _shown(text: str, allowed: str) -> str:
     if text.isprintable():
         return text
-    return "".join(
-        _escaped(c) if acts(c) and c not in allowed else c for c in text
-    )
+    return "".join(_escaped(c) if acts(c) and c not in allowed else c for c in text)
 
 
 def _escaped(character: str) -> str:
@@ -58,9 +56,7 @@ def json_text(value: object) -> str:
     if text.isprintable():
         return text
     # Controls below 32 are escapes already; what is left stands inside of texts.
-    return "".join(
-        _json_escape(c) if acts(c) and c != "\n" else c for c in text
-    )
+    return "".join(_json_escape(c) if acts(c) and c != "\n" else c for c in text)
 
 
 def _json_escape(character: str) -> str:

@@ -19,10 +19,7 @@ Note = Callable[[str], None]
 _COMMANDS: ContextVar[Note | None] = ContextVar("commands", default=None)
 """None while Python is the side that asks."""
 
-FLAGS = (
-    *("overwrite", "accept_unbounded", "owner_only", "other_people"),
-    *("days", "positive"),
-)
+FLAGS = (*("overwrite", "accept_unbounded", "owner_only", "other_people"), *("days", "positive"))
 """Options that are said without a value."""
 CHOICES = {
     "unit": ("user", "rating", "value"),

@@ -41,9 +41,7 @@ def whole(
         if durable:
             sync_folder(target.parent)
     except OSError as fault:
-        raise StorageError(
-            f"{place} cannot be written: {fault.strerror}", remedy=remedy
-        ) from None
+        raise StorageError(f"{place} cannot be written: {fault.strerror}", remedy=remedy) from None
     finally:
         with suppress(OSError):  # moved, or a folder on the way is a file
             staged.unlink()

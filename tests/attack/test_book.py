@@ -21,9 +21,7 @@ from tacit.ledger.book.book import open_book
 from tacit.testing.book import charge, laplace
 from tacit.testing.spend import spender, start
 
-pytestmark = pytest.mark.skipif(
-    os.name != "posix", reason="signals and limits of POSIX"
-)
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
 
 def test_eight_processes_cannot_overspend_one_cap(tmp_path: Path) -> None:
@@ -34,35 +32,26 @@ def test_eight_processes_cannot_overspend_one_cap(tmp_path: Path) -> None:
     for process in crowd:
         start(process)
     numbers = [
-        int(line)
-        for process in crowd
-        for line in process.communicate(timeout=300)[0].split()
+        int(line) for process in crowd for line in process.communicate(timeout=300)[0].split()
     ]
     assert all(process.returncode == 0 for process in crowd)
-    assert sorted(numbers) == list(
-        range(2, 27)
-    )  # 25 charges of .04, each by one process
+    assert sorted(numbers) == list(range(2, 27))  # 25 charges of .04, each by one process
     assert book.verify().spent["user"].epsilon == pytest.approx(1.0)
 
 
-def test_processes_killed_at_random_moments_leave_good_books(
-    tmp_path: Path, full: bool
-) -> None:
+def test_processes_killed_at_random_moments_leave_good_books(tmp_path: Path, full: bool) -> None:
     """Some die while they make a new book, most inside a transaction. What a process was
     told is in the book."""
     chance = random.Random(7)
     told = 0
     for run in range(200 if full else 20):
-        path = tmp_path / (
-            f"new-{run}.sqlite" if run % 4 == 0 else "ledger.sqlite"
-        )
+        path = tmp_path / (f"new-{run}.sqlite" if run % 4 == 0 else "ledger.sqlite")
         process = spender(path, 1e-6, 10_000)
         start(process)
         time.sleep(chance.random() * (0.02 if run % 4 == 0 else 0.1))
         process.send_signal(signal.SIGKILL)
         numbers = [
-            int(line)
-            for line in process.communicate(timeout=60)[0].split("\n")[:-1]
+            int(line) for line in process.communicate(timeout=60)[0].split("\n")[:-1]
         ]  # a last line may be cut
         assert open_book(path).verify().entries >= max(numbers, default=0)
         told += len(numbers)
@@ -96,9 +85,7 @@ assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
 
 
 @pytest.mark.parametrize("room", [0, 6_000, 18_000])
-def test_a_full_disk_leaves_nothing_half_written(
-    tmp_path: Path, room: int
-) -> None:
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, room: int) -> None:
     """A file-size limit stands for a full disk: below the first page, inside the new file,
     or when it must grow."""
     path = tmp_path / "ledger.sqlite"
@@ -123,10 +110,7 @@ except StorageError as error:
     before = book.verify().entries
     charge(book, laplace(0.1))  # the disk has room again
     assert book.verify().entries == before + 1
-    assert {each.name for each in tmp_path.iterdir()} == {
-        "ledger.sqlite",
-        "ledger.sqlite.key",
-    }
+    assert {each.name for each in tmp_path.iterdir()} == {"ledger.sqlite", "ledger.sqlite.key"}
 
 
 def tamper(path: Path, *statements: str) -> None:
@@ -144,16 +128,11 @@ def rehash(path: Path, number: int) -> None:
     import hashlib
 
     connection = sqlite3.connect(path)
-    [(text,)] = connection.execute(
-        "SELECT text FROM entry WHERE number = ?", (number,)
-    ).fetchall()
+    [(text,)] = connection.execute("SELECT text FROM entry WHERE number = ?", (number,)).fetchall()
     text = text.replace('"scale":1000.0', '"scale":9000.0')
     digest = hashlib.sha256(text.encode()).hexdigest()
     connection.close()
-    tamper(
-        path,
-        f"UPDATE entry SET text = '{text}', hash = '{digest}' WHERE number = {number}",
-    )
+    tamper(path, f"UPDATE entry SET text = '{text}', hash = '{digest}' WHERE number = {number}")
 
 
 SWAP = (
@@ -164,8 +143,7 @@ SWAP = (
 ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
     "an entry edited": (
         lambda path: tamper(
-            path,
-            "UPDATE entry SET text = replace(text, '1000.0', '9000.0') WHERE number = 3",
+            path, "UPDATE entry SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"
         ),
         "entry 3 was edited",
     ),
@@ -185,39 +163,24 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda path: tamper(path, "DELETE FROM entry WHERE number = 2"),
         "entry 2 is missing",
     ),
-    "all entries removed": (
-        lambda path: tamper(path, "DELETE FROM entry"),
-        "entry 1 is missing",
-    ),
+    "all entries removed": (lambda path: tamper(path, "DELETE FROM entry"), "entry 1 is missing"),
     "all entries and the seal removed": (
         lambda path: tamper(path, "DELETE FROM entry", "DELETE FROM head"),
         "all of them were removed",
     ),
-    "two entries swapped": (
-        lambda path: tamper(path, *SWAP),
-        "entry 2 is out of order",
-    ),
+    "two entries swapped": (lambda path: tamper(path, *SWAP), "entry 2 is out of order"),
     "the seal edited": (
-        lambda path: tamper(
-            path, "UPDATE head SET text = replace(text, '[5,', '[4,')"
-        ),
+        lambda path: tamper(path, "UPDATE head SET text = replace(text, '[5,', '[4,')"),
         "its seal was edited",
     ),
-    "the seal removed": (
-        lambda path: tamper(path, "DELETE FROM head"),
-        "its seal is missing",
-    ),
+    "the seal removed": (lambda path: tamper(path, "DELETE FROM head"), "its seal is missing"),
     "an entry taken from another population": (
         lambda path: tamper(
-            path,
-            "UPDATE entry SET population = 'default', number = 6 WHERE population = 'other'",
+            path, "UPDATE entry SET population = 'default', number = 6 WHERE population = 'other'"
         ),
         "entry 6 is out of order",
     ),
-    "the file cut to half": (
-        lambda path: os.truncate(path, path.stat().st_size // 2),
-        "damaged",
-    ),
+    "the file cut to half": (lambda path: os.truncate(path, path.stat().st_size // 2), "damaged"),
     "the file cut to nothing": (lambda path: os.truncate(path, 0), "truncated"),
     "the file removed": (lambda path: path.unlink(), "moved or deleted"),
     "the key removed": (
@@ -228,10 +191,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda path: _write_key(path, b"x" * 32),
         "its key belongs to another book",
     ),
-    "the key cut": (
-        lambda path: _write_key(path, b"x" * 8),
-        "key of the ledger is damaged",
-    ),
+    "the key cut": (lambda path: _write_key(path, b"x" * 8), "key of the ledger is damaged"),
 }
 
 
@@ -274,9 +234,7 @@ def test_a_book_cut_anywhere_never_verifies(path: Path, cut: int) -> None:
         open_book(path).verify()
 
 
-def test_flipped_bytes_never_change_what_was_spent(
-    path: Path, full: bool
-) -> None:
+def test_flipped_bytes_never_change_what_was_spent(path: Path, full: bool) -> None:
     """A flipped byte is noticed, or it lies where nothing is stored."""
     right = open_book(path).spent()
     good = path.read_bytes()
@@ -284,9 +242,7 @@ def test_flipped_bytes_never_change_what_was_spent(
     for _ in range(400 if full else 60):
         place = chance.randrange(len(good))
         path.write_bytes(
-            good[:place]
-            + bytes([good[place] ^ (1 << chance.randrange(8))])
-            + good[place + 1 :]
+            good[:place] + bytes([good[place] ^ (1 << chance.randrange(8))]) + good[place + 1 :]
         )
         try:
             found = open_book(path).verify().spent
@@ -295,9 +251,7 @@ def test_flipped_bytes_never_change_what_was_spent(
         assert found == right
 
 
-def test_an_old_copy_verifies_but_does_not_know_the_newer_head(
-    path: Path, tmp_path: Path
-) -> None:
+def test_an_old_copy_verifies_but_does_not_know_the_newer_head(path: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     shutil.copy(path, old)
     newer = charge(open_book(path), laplace(0.1)).hash

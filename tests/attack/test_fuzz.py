@@ -54,10 +54,7 @@ def test_the_fuzzer_finds_what_is_put_back(broken, tells, tmp_path, full):
         "sys.exit(0 if report.findings else 1)\n"
     )
     found = subprocess.run(
-        [sys.executable, str(tmp_path / "run.py")],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, str(tmp_path / "run.py")], capture_output=True, text=True, check=False
     )
     assert found.returncode == 0, found.stdout + found.stderr[-2000:]
     assert tells in found.stdout

@@ -16,15 +16,7 @@ from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.task import Task
-from tacit.federation.protocol.wire import (
-    Opening,
-    Sum,
-    Upload,
-    digest,
-    pack,
-    unpack,
-    words,
-)
+from tacit.federation.protocol.wire import Opening, Sum, Upload, digest, pack, unpack, words
 from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
@@ -59,9 +51,7 @@ class Round:
         self.made = assemble(task(**changes))
         self.store = ServerStore(folder / "store", MIGRATIONS, "aggregator")
         self.uploads = Uploads(self.store, 2)
-        self.key = round_key(
-            b"m" * 32, self.made.task.name, 0, "ab" * 16, digest(STATE)
-        )
+        self.key = round_key(b"m" * 32, self.made.task.name, 0, "ab" * 16, digest(STATE))
         self.opening = Opening(
             task=self.made.task.name,
             round=0,
@@ -72,9 +62,7 @@ class Round:
         )
 
     def upload(self, each: int) -> bytes:
-        header = Upload(
-            task=self.made.task.name, round=0, attempt=0, least=LEAST
-        )
+        header = Upload(task=self.made.task.name, round=0, attempt=0, least=LEAST)
         out = []
         for part in self.made.layouts(0):
             shape = (part.size, part.width)
@@ -88,15 +76,9 @@ class Round:
             await self.uploads.open(self.opening, pack(self.opening))
             key = Key(self.made.task.name, 0, 0)
             fair, foul = self.upload(EACH), self.upload(5 << 25)
-            bodies = {
-                name: foul if name in cheats else fair
-                for name in NAMES[:arrived]
-            }
+            bodies = {name: foul if name in cheats else fair for name in NAMES[:arrived]}
             await asyncio.gather(
-                *(
-                    self.uploads.keep(key, name, LEAST, body)
-                    for name, body in bodies.items()
-                )
+                *(self.uploads.keep(key, name, LEAST, body) for name, body in bodies.items())
             )
             found = await self.uploads.reveal(key, False)
             assert found is not None
@@ -109,12 +91,8 @@ class Round:
         none = dict.fromkeys(NAMES, np.zeros(0, np.uint32))
         publics = dict.fromkeys(NAMES, bytes(32))
         attempt = Attempt(0, 0, "ab" * 16, "cd" * 16, none, publics)
-        told = self.made.scheme.tell(
-            attempt, self.made.state(unpack_state(STATE)), None, b""
-        )
-        return unmask(
-            self.made, attempt, told, found, lambda _: self.key, float(PEOPLE)
-        )
+        told = self.made.scheme.tell(attempt, self.made.state(unpack_state(STATE)), None, b"")
+        return unmask(self.made, attempt, told, found, lambda _: self.key, float(PEOPLE))
 
     def mean(self, opened: Opened) -> float:
         """Of what one person gave, as the release has it; and how sure that is."""
@@ -160,14 +138,10 @@ def test_of_several_sums_a_cheat_spoils_its_own(begin, cheats) -> None:
     assert len(opened.out) <= cheats * PEOPLE // 4
     left = PEOPLE - len(opened.out)
     groups = left // LEAST
-    assert round_.mean(opened) == pytest.approx(
-        EACH, abs=round_.sure(groups, left)
-    )
+    assert round_.mean(opened) == pytest.approx(EACH, abs=round_.sure(groups, left))
 
 
-def test_without_cheats_nobody_is_left_out_and_the_noise_is_that_of_all(
-    begin,
-) -> None:
+def test_without_cheats_nobody_is_left_out_and_the_noise_is_that_of_all(begin) -> None:
     round_ = begin(groups=4)
     opened = round_.open(round_.revealed())
     assert not opened.out
@@ -180,12 +154,9 @@ def test_without_cheats_nobody_is_left_out_and_the_noise_is_that_of_all(
 
 
 @pytest.mark.parametrize(
-    ("arrived", "sizes"),
-    [(40, [10] * 4), (39, [13] * 3), (25, [13, 12]), (19, [19])],
+    ("arrived", "sizes"), [(40, [10] * 4), (39, [13] * 3), (25, [13, 12]), (19, [19])]
 )
-def test_no_group_is_smaller_than_the_least_cohort(
-    begin, arrived, sizes
-) -> None:
+def test_no_group_is_smaller_than_the_least_cohort(begin, arrived, sizes) -> None:
     round_ = begin(groups=4)
     header, _ = unpack(Sum, round_.revealed(arrived=arrived))
     assert list(header.cohorts) == sizes
@@ -235,6 +206,4 @@ def test_groups_that_cannot_be_filled_or_summed_are_refused() -> None:
     with pytest.raises(SettingError, match="groups of 10"):
         assemble(task(groups=5))
     with pytest.raises(SettingError, match="no groups"):
-        assemble(
-            task(groups=2, method="one-bit", settings={"rounds": 1}, delta=0)
-        )
+        assemble(task(groups=2, method="one-bit", settings={"rounds": 1}, delta=0))

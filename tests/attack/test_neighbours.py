@@ -54,9 +54,7 @@ def neighbour(ratings, unit, rng):
         return ratings.take(np.arange(len(ratings)) != cell)
     values = ratings.value.copy()
     values[cell] = (
-        ratings.schema.low
-        if values[cell] > ratings.schema.middle
-        else ratings.schema.high
+        ratings.schema.low if values[cell] > ratings.schema.middle else ratings.schema.high
     )
     return replace(ratings, value=values)
 
@@ -90,29 +88,18 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
     done = []
     for round_ in run.planned.plan.rounds:
         everyone = replace(round_, takes_part=Everyone())
-        first, *others = [
-            engine.run(everyone, state, NoNoise()) for engine in engines
-        ]
+        first, *others = [engine.run(everyone, state, NoNoise()) for engine in engines]
         charged = {
-            part.name: run.planned.events[f"{round_.name}/{part.name}"]
-            for part in round_.parts
+            part.name: run.planned.events[f"{round_.name}/{part.name}"] for part in round_.parts
         }
         for part in round_.parts:
             claimed = part.bound.sensitivity(unit, run.planned.plan.limited)
             for other in others:
-                difference = (
-                    first[part.name].value.astype(np.float64)
-                    - other[part.name].value
-                )
+                difference = first[part.name].value.astype(np.float64) - other[part.name].value
                 room = 1e-12
-                if (
-                    part.form == "gram"
-                ):  # each number once; kept as float32, which rounds
+                if part.form == "gram":  # each number once; kept as float32, which rounds
                     difference = difference[
-                        np.triu_indices(
-                            part.size,
-                            not getattr(part.bound, "diagonal", False),
-                        )
+                        np.triu_indices(part.size, not getattr(part.bound, "diagonal", False))
                     ]
                     difference, room = difference[:, None], 1e-3
                 move = np.rint(difference * part.bound.steps)
@@ -130,9 +117,7 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
-@pytest.mark.parametrize(
-    ("name", "unit"), [(n, u) for n in METHODS for u in find(n).units]
-)
+@pytest.mark.parametrize(("name", "unit"), [(n, u) for n in METHODS for u in find(n).units])
 def test_no_neighbour_of_a_small_crowd_moves_it(ratings, name, unit, delta):
     """The hunt that is shipped (`tacit.testing.broken`), on plans for many people: one whom
     others depend on moves a small crowd most (break 2)."""
@@ -151,18 +136,11 @@ def test_a_plan_for_many_has_every_stage():
         ("rating", {"widths", "covariance", "effects instead", *choices}),
     ):
         run = _Run(
-            find("bayes")(epsilon=2.0, unit=unit),
-            few_ratings(people=20),
-            few_films(),
-            MANY,
-            None,
+            find("bayes")(epsilon=2.0, unit=unit), few_ratings(people=20), few_films(), MANY, None
         )
         assert stages <= {round_.name for round_ in run.planned.plan.rounds}
 
 
 def _first(ratings, most):
     """Each person's first cells: a fixed choice, so that neighbours differ in what is used."""
-    return (
-        np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr))
-        < most
-    )
+    return np.arange(len(ratings)) - ratings.ptr[:-1].repeat(np.diff(ratings.ptr)) < most

@@ -54,24 +54,16 @@ def measured(cls, calibration, stars):
     )
     ratings = everyone_gives(stars)
     budget = Budget(EPSILON, 0.0)
-    public = Public(
-        ratings.schema, Catalogue(["a"]), "user", calibration, budget
-    )
+    public = Public(ratings.schema, Catalogue(["a"]), "user", calibration, budget)
     plan = method.plan(public)
     events = plan.events(budget)
     engine = Simulate(ratings)
     state = method.first_state(public)
     means = []
     for round_ in plan.rounds:
-        got = engine.run(
-            round_,
-            state,
-            Charge([events[f"{round_.name}/{round_.parts[0].name}"]]),
-        )
+        got = engine.run(round_, state, Charge([events[f"{round_.name}/{round_.parts[0].name}"]]))
         (released,) = got.values()
-        factor = 1 / np.tanh(
-            log_ratio(events[f"{round_.name}/{round_.parts[0].name}"]) / 2
-        )
+        factor = 1 / np.tanh(log_ratio(events[f"{round_.name}/{round_.parts[0].name}"]) / 2)
         means.append(float(released.value.sum()) / factor / PEOPLE)
         state = round_.absorb(state, got)
     return np.array(means)
@@ -87,9 +79,7 @@ def log_ratios(cls, calibration):
 def test_each_bit_reveals_epsilon_over_k_and_all_of_them_epsilon(cls):
     found = log_ratios(cls, "sound")
     assert len(found) == ROUNDS
-    if (
-        cls is tacit.OneBitMF
-    ):  # a projected gradient need not reach the end of its range
+    if cls is tacit.OneBitMF:  # a projected gradient need not reach the end of its range
         assert np.abs(found - EPSILON / ROUNDS).max() < 10 * SD
         assert abs(found.sum() - EPSILON) < 10 * SD * np.sqrt(ROUNDS)
     assert found.sum() < EPSILON + 10 * SD * np.sqrt(ROUNDS)
@@ -106,6 +96,4 @@ def test_the_audit_catches_the_round_too_many_of_the_paper():
 
 def test_the_audit_would_notice_a_ratio_a_third_too_large():
     assert EPSILON / ROUNDS * 0.3 > 20 * SD
-    assert log(3) == pytest.approx(
-        2 * atanh(0.5)
-    )  # a mean bit of 1/2 is a ratio of 3
+    assert log(3) == pytest.approx(2 * atanh(0.5))  # a mean bit of 1/2 is a ratio of 3

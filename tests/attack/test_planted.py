@@ -112,9 +112,7 @@ def test_nobody_is_in_two_slices() -> None:
     assert sorted(together.tolist()) == list(range(engine.people))
 
 
-def test_nothing_is_drawn_before_the_book_is_charged(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_nothing_is_drawn_before_the_book_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
     charged: list[int] = []
     whole = release.draw_law
 
@@ -124,18 +122,14 @@ def test_nothing_is_drawn_before_the_book_is_charged(
 
     monkeypatch.setattr(release, "draw_law", watched)
     ratings = crowd()
-    tacit.Popularity(epsilon=1.0).fit(
-        ratings, items=Catalogue(list(ratings.items)), users=60
-    )
+    tacit.Popularity(epsilon=1.0).fit(ratings, items=Catalogue(list(ratings.items)), users=60)
     assert charged
     assert min(charged) == 1
 
 
 def test_the_book_is_charged_for_all_that_is_drawn() -> None:
     ratings = crowd()
-    model = tacit.Bias(epsilon=1.0).fit(
-        ratings, items=Catalogue(list(ratings.items)), users=60
-    )
+    model = tacit.Bias(epsilon=1.0).fit(ratings, items=Catalogue(list(ratings.items)), users=60)
     (entry,) = (e for e in open_book().entries() if e.kind == "reserve")
     assert entry.events == model.statement_.events
 
@@ -166,10 +160,7 @@ def test_all_parts_of_a_plan_cost_its_budget_together() -> None:
     method = tacit.Popularity(epsilon=1.0)
     budget = Budget(1.0, 1e-6)
     public = Public(
-        Schema(1, 5, users=60),
-        Catalogue([str(k) for k in range(9)]),
-        "user",
-        budget=budget,
+        Schema(1, 5, users=60), Catalogue([str(k) for k in range(9)]), "user", budget=budget
     )
     events = method.plan(public).events(budget).values()
     assert 0.99 < epsilon(tuple(events), 1e-6) <= 1

@@ -35,9 +35,7 @@ def database(postgres) -> str:
 @pytest.fixture
 def url(postgres, database: str) -> str:
     postgres.psql(
-        database,
-        "SET client_min_messages = warning",
-        "DROP SCHEMA IF EXISTS tacit_ledger CASCADE",
+        database, "SET client_min_messages = warning", "DROP SCHEMA IF EXISTS tacit_ledger CASCADE"
     )
     return database
 
@@ -47,15 +45,9 @@ def test_eight_processes_cannot_overspend_one_cap(url: str) -> None:
     crowd = [spender(url, 0.04, 1000) for _ in range(8)]
     for process in crowd:
         start(process)
-    numbers = [
-        number
-        for process in crowd
-        for number in told(process.communicate(timeout=300)[0])
-    ]
+    numbers = [number for process in crowd for number in told(process.communicate(timeout=300)[0])]
     assert all(process.returncode == 0 for process in crowd)
-    assert sorted(numbers) == list(
-        range(2, 27)
-    )  # 25 charges of .04, each by one process
+    assert sorted(numbers) == list(range(2, 27))  # 25 charges of .04, each by one process
     assert open_book(url).verify().spent["user"].epsilon == pytest.approx(1.0)
 
 
@@ -64,18 +56,12 @@ def test_eight_processes_make_one_book_together(url: str) -> None:
     crowd = [spender(url, 0.01, 2) for _ in range(8)]
     for process in crowd:
         start(process)
-    numbers = [
-        number
-        for process in crowd
-        for number in told(process.communicate(timeout=300)[0])
-    ]
+    numbers = [number for process in crowd for number in told(process.communicate(timeout=300)[0])]
     assert sorted(numbers) == list(range(1, 17))
     assert open_book(url).verify().entries == 16
 
 
-def test_clients_killed_at_random_moments_leave_a_good_book(
-    url: str, full: bool
-) -> None:
+def test_clients_killed_at_random_moments_leave_a_good_book(url: str, full: bool) -> None:
     chance, heard = random.Random(5), 0
     for _ in range(60 if full else 6):
         process = spender(url, 1e-6, 10_000)
@@ -89,9 +75,7 @@ def test_clients_killed_at_random_moments_leave_a_good_book(
     assert heard > 0
 
 
-def test_a_server_that_crashes_forgets_nothing_that_was_told(
-    postgres, url: str
-) -> None:
+def test_a_server_that_crashes_forgets_nothing_that_was_told(postgres, url: str) -> None:
     with spender(url, 1e-4, 100) as process:
         start(process)
         assert process.stdout is not None
@@ -144,22 +128,18 @@ class Room:
 
     def tamper(self, *statements: str) -> None:
         self.postgres.psql(
-            self.url,
-            "ALTER TABLE tacit_ledger.entry DISABLE TRIGGER ALL",
-            *statements,
+            self.url, "ALTER TABLE tacit_ledger.entry DISABLE TRIGGER ALL", *statements
         )
 
     def rehash(self, number: int) -> None:
         """Edit an entry and give it the hash of its new text."""
         where = f"WHERE population = 'default' AND number = {number}"
-        text = self.postgres.psql(
-            self.url, f"SELECT text FROM tacit_ledger.entry {where}"
-        ).rstrip("\n")
+        text = self.postgres.psql(self.url, f"SELECT text FROM tacit_ledger.entry {where}").rstrip(
+            "\n"
+        )
         text = text.replace('"scale":1000.0', '"scale":9000.0')
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.tamper(
-            f"UPDATE tacit_ledger.entry SET text = $${text}$$, hash = '{digest}' {where}"
-        )
+        self.tamper(f"UPDATE tacit_ledger.entry SET text = $${text}$$, hash = '{digest}' {where}")
 
     @property
     def key(self) -> Path:
@@ -172,9 +152,7 @@ SWAP = [
     f"UPDATE {E} SET number = {b} WHERE population = 'default' AND number = {a}"
     for a, b in ((2, 99), (3, 2), (99, 3))
 ]
-EDIT = (
-    f"UPDATE {E} SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"
-)
+EDIT = f"UPDATE {E} SET text = replace(text, '1000.0', '9000.0') WHERE number = 3"
 MOVE = f"UPDATE {E} SET population = 'default', number = 6 WHERE population = 'other'"
 ATTACKS: dict[str, tuple[Act, str]] = {
     "an entry edited": (lambda room: room.tamper(EDIT), "entry 3 was edited"),
@@ -194,24 +172,14 @@ ATTACKS: dict[str, tuple[Act, str]] = {
         lambda room: room.tamper(f"DELETE FROM {E} WHERE number = 2"),
         "entry 2 is missing",
     ),
-    "all entries removed": (
-        lambda room: room.tamper(f"DELETE FROM {E}"),
-        "entry 1 is missing",
-    ),
+    "all entries removed": (lambda room: room.tamper(f"DELETE FROM {E}"), "entry 1 is missing"),
     "all entries and the seal removed": (
-        lambda room: room.tamper(
-            f"DELETE FROM {E}", "DELETE FROM tacit_ledger.head"
-        ),
+        lambda room: room.tamper(f"DELETE FROM {E}", "DELETE FROM tacit_ledger.head"),
         "all of them were removed",
     ),
-    "two entries swapped": (
-        lambda room: room.tamper(*SWAP),
-        "entry 2 is out of order",
-    ),
+    "two entries swapped": (lambda room: room.tamper(*SWAP), "entry 2 is out of order"),
     "the seal edited": (
-        lambda room: room.tamper(
-            "UPDATE tacit_ledger.head SET text = replace(text, '[5,', '[4,')"
-        ),
+        lambda room: room.tamper("UPDATE tacit_ledger.head SET text = replace(text, '[5,', '[4,')"),
         "its seal was edited",
     ),
     "the seal removed": (
@@ -222,29 +190,19 @@ ATTACKS: dict[str, tuple[Act, str]] = {
         lambda room: room.tamper(MOVE),
         "entry 6 is out of order",
     ),
-    "a table dropped": (
-        lambda room: room.tamper("DROP TABLE tacit_ledger.head"),
-        "damaged",
-    ),
+    "a table dropped": (lambda room: room.tamper("DROP TABLE tacit_ledger.head"), "damaged"),
     "all tables dropped": (
         lambda room: room.tamper(
-            "SET client_min_messages = warning",
-            "DROP SCHEMA tacit_ledger CASCADE",
+            "SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE"
         ),
         "its key is there",
     ),
-    "the key removed": (
-        lambda room: room.key.unlink(),
-        "key of the book is missing",
-    ),
+    "the key removed": (lambda room: room.key.unlink(), "key of the book is missing"),
     "the key replaced": (
         lambda room: room.key.write_bytes(b"x" * 32),
         "its key belongs to another book",
     ),
-    "the key cut": (
-        lambda room: room.key.write_bytes(b"x" * 8),
-        "key of the ledger is damaged",
-    ),
+    "the key cut": (lambda room: room.key.write_bytes(b"x" * 8), "key of the ledger is damaged"),
 }
 
 
@@ -258,9 +216,7 @@ def room(postgres, url: str, tacit_home: Path) -> Room:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_damage_is_detected_named_and_takes_no_charge(
-    room: Room, attack: str
-) -> None:
+def test_damage_is_detected_named_and_takes_no_charge(room: Room, attack: str) -> None:
     act, words = ATTACKS[attack]
     act(room)
     with pytest.raises(BookError) as caught:
@@ -270,24 +226,16 @@ def test_damage_is_detected_named_and_takes_no_charge(
         charge(open_book(room.url), laplace(0.1))
 
 
-def test_an_old_dump_verifies_but_does_not_know_the_newer_head(
-    room: Room,
-) -> None:
+def test_an_old_dump_verifies_but_does_not_know_the_newer_head(room: Room) -> None:
     dump = subprocess.run(
-        ["pg_dump", "-n", "tacit_ledger", room.url],
-        check=True,
-        capture_output=True,
+        ["pg_dump", "-n", "tacit_ledger", room.url], check=True, capture_output=True
     ).stdout
     newer = charge(open_book(room.url), laplace(0.1)).hash
     assert open_book(room.url).contains(newer)
     room.postgres.psql(
-        room.url,
-        "SET client_min_messages = warning",
-        "DROP SCHEMA tacit_ledger CASCADE",
+        room.url, "SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE"
     )
-    subprocess.run(
-        ["psql", "-qX", room.url], input=dump, check=True, capture_output=True
-    )
+    subprocess.run(["psql", "-qX", room.url], input=dump, check=True, capture_output=True)
     assert open_book(room.url).verify().entries == 5
     assert not open_book(room.url).contains(newer)
 
@@ -296,21 +244,13 @@ def test_a_dump_that_is_up_to_date_goes_on(room: Room) -> None:
     """Backup and restore as docs/operate.md has them, with the key kept apart."""
     head = open_book(room.url).head
     dump = subprocess.run(
-        ["pg_dump", "-n", "tacit_ledger", room.url],
-        check=True,
-        capture_output=True,
+        ["pg_dump", "-n", "tacit_ledger", room.url], check=True, capture_output=True
     ).stdout
     room.postgres.psql(
-        room.url,
-        "SET client_min_messages = warning",
-        "DROP SCHEMA tacit_ledger CASCADE",
+        room.url, "SET client_min_messages = warning", "DROP SCHEMA tacit_ledger CASCADE"
     )
-    subprocess.run(
-        ["psql", "-qX", room.url], input=dump, check=True, capture_output=True
-    )
+    subprocess.run(["psql", "-qX", room.url], input=dump, check=True, capture_output=True)
     assert open_book(room.url).contains(head)
     assert charge(open_book(room.url), laplace(0.1)).number == 6
-    with pytest.raises(
-        subprocess.CalledProcessError
-    ):  # the guards came back too
+    with pytest.raises(subprocess.CalledProcessError):  # the guards came back too
         room.postgres.psql(room.url, f"DELETE FROM {E}")

@@ -37,9 +37,7 @@ def sure_of_nonsense(items: int, rng: np.random.Generator) -> Known:
 def far_model(tmp_path_factory):
     """A model whose effects, tastes and weights lie far out."""
     book = tmp_path_factory.mktemp("book") / "book.db"
-    fitted = Bayes(epsilon=1.0, ledger=book).fit(
-        few_ratings(40), items=few_films(), users=MANY
-    )
+    fitted = Bayes(epsilon=1.0, ledger=book).fit(few_ratings(40), items=few_films(), users=MANY)
     shared = fitted.model_.shared
     rng = np.random.default_rng(3)
     arrays = {
@@ -80,9 +78,7 @@ def hunt(method, public, plan, state, unit, events):
     drawn, charge = Threads(ratings, 1), Charge(events)
     names = []
     for round_ in plan.rounds:
-        first, *rest = [
-            engine.run(round_, state, NoNoise()) for engine in engines
-        ]
+        first, *rest = [engine.run(round_, state, NoNoise()) for engine in engines]
         for part in round_.parts:
             claimed = part.bound.sensitivity(unit, plan.limited)
             for other in rest:

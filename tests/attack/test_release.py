@@ -58,13 +58,9 @@ def fitted(ratings, tmp_path_factory):
     ledger = str(tmp_path_factory.mktemp("book") / "book.db")
     both = {}
     with pytest.MonkeyPatch.context() as fixed:
-        fixed.setattr(
-            apart, "keep_apart", lambda share: Apart(share=share, salt=SALT)
-        )
+        fixed.setattr(apart, "keep_apart", lambda share: Apart(share=share, salt=SALT))
         for unit in ("user", "rating"):
-            rated = tacit.Bayes(
-                epsilon=6.0, unit=unit, ledger=ledger, threads=1
-            )
+            rated = tacit.Bayes(epsilon=6.0, unit=unit, ledger=ledger, threads=1)
             with inject_bits(np.random.default_rng(SEED).bytes):
                 rated.fit(ratings, users=PEOPLE, keep_apart=0.4)
             both[unit] = rated.model_
@@ -77,9 +73,7 @@ def method_of(fitted, unit, **options):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
-def test_no_neighbour_moves_a_figure_by_more_than_was_charged(
-    fitted, ratings, unit, delta
-):
+def test_no_neighbour_moves_a_figure_by_more_than_was_charged(fitted, ratings, unit, delta):
     data = doubled(fitted[unit], ratings)
     method = method_of(fitted, unit, delta=delta, worst=0.1, most=1)
     items = Catalogue(data.items)
@@ -87,9 +81,7 @@ def test_no_neighbour_moves_a_figure_by_more_than_was_charged(
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
-def test_a_bound_that_says_less_would_be_found(
-    fitted, ratings, unit, monkeypatch
-):
+def test_a_bound_that_says_less_would_be_found(fitted, ratings, unit, monkeypatch):
     """The hunt can tell: claims of nine tenths are refuted."""
     for bound in (Box, ListedItems):
         real = bound.sensitivity
@@ -101,9 +93,7 @@ def test_a_bound_that_says_less_would_be_found(
         monkeypatch.setattr(bound, "sensitivity", less)
     data = doubled(fitted[unit], ratings)
     method = method_of(fitted, unit, worst=0.1, most=1)
-    found = broken(
-        method, Catalogue(data.items), data, users=PEOPLE, crowds=CROWDS
-    )
+    found = broken(method, Catalogue(data.items), data, users=PEOPLE, crowds=CROWDS)
     if unit == "user":
         # Whether hits are at stake depends on what a noisy model lists.
         assert {"figures/errors", "figures/lists"} <= set(found)
@@ -126,9 +116,7 @@ def scores_of(epsilon, delta, runs, wrong):
     bounds = (Box((0.6, 1.0)), Box((0.3, 1.0)), ListedItems(20))
     corners = (np.array([0.6, 1.0]), np.array([0.3, 1.0]), np.ones(20))
     found = np.zeros((2, runs))
-    for bound, corner, share in zip(
-        bounds, corners, SHARES.values(), strict=True
-    ):
+    for bound, corner, share in zip(bounds, corners, SHARES.values(), strict=True):
         mu = gaussian_mu(epsilon, delta) * share**0.5
         needed = bound.sensitivity("user").l2
         worst = np.floor(corner * bound.steps)

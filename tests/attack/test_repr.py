@@ -94,9 +94,7 @@ def _classes() -> Iterator[type]:
 def _held() -> list[type]:
     """Classes whose `repr` Python would make of their fields."""
     return [
-        each
-        for each in _classes()
-        if dataclasses.is_dataclass(each) or hasattr(each, "_fields")
+        each for each in _classes() if dataclasses.is_dataclass(each) or hasattr(each, "_fields")
     ]
 
 
@@ -104,13 +102,9 @@ def _held() -> list[type]:
 def test_every_record_of_the_private_rooms_hides_or_is_public(kind):
     """Break 10, as a class: who adds a record of cells must hide it or say why not."""
     told = "".join(str(each) for each in inspect.get_annotations(kind).values())
-    settings = (
-        kind.__module__.startswith("tacit.bound") and "NDArray" not in told
-    )
+    settings = kind.__module__.startswith("tacit.bound") and "NDArray" not in told
     public = kind.__name__ in PUBLIC or kind.__name__.startswith("_")
-    hides = (
-        kind.__repr__ is shapes or "shapes" in kind.__repr__.__code__.co_names
-    )
+    hides = kind.__repr__ is shapes or "shapes" in kind.__repr__.__code__.co_names
     assert hides or public or settings
 
 
@@ -128,6 +122,5 @@ def test_shapes_show_nothing_of_what_they_hold():
 
     text = repr(Held(np.full(3, 77), ["secret"], "secret", 77.0, {"secret": 7}))
     assert text == (
-        "Held(cells: (3,) int64, names: 1, word: str, number: float, "
-        "by: 1 by name, none: none)"
+        "Held(cells: (3,) int64, names: 1, word: str, number: float, by: 1 by name, none: none)"
     )

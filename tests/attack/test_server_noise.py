@@ -100,9 +100,7 @@ class Round:
     @property
     def key(self) -> bytes:
         """Of everybody's mask: they all have one secret here."""
-        return round_key(
-            SECRET, self.made.task.name, 0, "ab" * 16, digest(self.state)
-        )
+        return round_key(SECRET, self.made.task.name, 0, "ab" * 16, digest(self.state))
 
     def masks(self, place: int = 0) -> np.ndarray:
         """The mask of one device, of a part."""
@@ -115,9 +113,7 @@ class Round:
         header, _ = unpack(Upload, own)
         count = len(self.made.layouts(0))
         layouts = self.made.layouts(0)
-        nothing = b"".join(
-            packed(self.masks(k), layouts[k].bits) for k in range(count)
-        )
+        nothing = b"".join(packed(self.masks(k), layouts[k].bits) for k in range(count))
         return [own, *(pack(header, nothing) for _ in self.names[1:])]
 
     def revealed(self) -> bytes:
@@ -135,10 +131,7 @@ class Round:
             key = Key(self.made.task.name, 0, 0)
             sent = zip(self.names, self.sent(), strict=True)
             await asyncio.gather(
-                *(
-                    self.uploads.keep(key, name, LEAST, body)
-                    for name, body in sent
-                )
+                *(self.uploads.keep(key, name, LEAST, body) for name, body in sent)
             )
             found = await self.uploads.reveal(key, False)
             assert found is not None
@@ -150,9 +143,7 @@ class Round:
     def own(self) -> np.ndarray:
         """What the honest person gives, which an attacker would like to know."""
         round_ = self.made.round(0)
-        given = round_.contribute(
-            self.device._block(round_), State(people=float(LEAST))
-        )
+        given = round_.contribute(self.device._block(round_), State(people=float(LEAST)))
         part = round_.parts[0]
         return self.device._whole(part, self.layout, given[part.name], 2)
 
@@ -185,9 +176,7 @@ def bare(found: bytes, round_: Round) -> np.ndarray:
 
 
 @pytest.mark.parametrize("noise", PRIVATE)
-def test_a_recommender_that_invented_all_others_faces_a_whole_noise(
-    arena, noise
-) -> None:
+def test_a_recommender_that_invented_all_others_faces_a_whole_noise(arena, noise) -> None:
     """It takes the masks off, and knows that everybody else gave nothing."""
     round_ = arena(noise)
     left = bare(round_.revealed(), round_) - round_.own()
@@ -199,9 +188,7 @@ def test_a_recommender_that_invented_all_others_faces_a_whole_noise(
 
 
 @pytest.mark.parametrize("noise", PRIVATE)
-def test_an_aggregator_that_invented_all_others_faces_a_whole_noise(
-    arena, noise
-) -> None:
+def test_an_aggregator_that_invented_all_others_faces_a_whole_noise(arena, noise) -> None:
     """It knows its own noise exactly, and sees what is published."""
     round_ = arena(noise)
     found = round_.revealed()
@@ -260,17 +247,14 @@ def test_whether_a_round_is_spoilt_is_decided_after_both_noises(arena) -> None:
     sums[0][0] += words(np.full(layout.width, edge), layout.bits)
     who = b"".join(bytes.fromhex(name) for name in sorted(round_.names))
     sent = [
-        packed(each, part.bits)
-        for each, part in zip(sums, round_.made.layouts(0), strict=True)
+        packed(each, part.bits) for each, part in zip(sums, round_.made.layouts(0), strict=True)
     ]
     found = pack(header, who + b"".join(sent))
     outcomes = {release(round_, found).spoilt for _ in range(60)}
     assert outcomes == {False, True}
 
 
-@pytest.mark.parametrize(
-    "change", [{"law": "", "spread": 0}, {"spread": 1}, {"law": "laplace"}]
-)
+@pytest.mark.parametrize("change", [{"law": "", "spread": 0}, {"spread": 1}, {"law": "laplace"}])
 def test_a_sum_with_another_noise_is_another_sum(change) -> None:
     """Uploads name the print of what they agree to, so a recommender cannot open a round
     with less noise than it announced."""
@@ -336,18 +320,12 @@ def test_shares_alone_are_refused_unless_the_owner_accepts_them() -> None:
     for noise in ("servers", "both"):
         Policy(honest=0.1).check(assemble(task(noise=noise)))
     with pytest.raises(SettingError, match="honest"):
-        Policy(noise=("devices",), honest=0.5).check(
-            assemble(task(noise="devices"))
-        )
+        Policy(noise=("devices",), honest=0.5).check(assemble(task(noise="devices")))
 
 
-def test_a_statement_says_who_must_be_honest_and_what_collusion_leaves() -> (
-    None
-):
+def test_a_statement_says_who_must_be_honest_and_what_collusion_leaves() -> None:
     made = assemble(task(noise="both"))
-    told = Honesty(
-        "both", "at least 36 honest devices", 36, ("open", "tickets")
-    )
+    told = Honesty("both", "at least 36 honest devices", 36, ("open", "tickets"))
     lines = told.lines(made.events.values(), "user", 1e-6)
     assert len(lines) == 6
     assert "epsilon" in lines[3]

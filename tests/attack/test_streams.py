@@ -25,10 +25,7 @@ def tables(people: int = 48) -> list[Ratings]:
     whole = replace(whole, time=None)
     week = np.arange(whole.n_users) % WEEKS
     return [
-        whole.take(
-            (whole.user < people)
-            & ((week[whole.user] == t) | (whole.user == 7))
-        )
+        whole.take((whole.user < people) & ((week[whole.user] == t) | (whole.user == 7)))
         for t in range(WEEKS)
     ]
 
@@ -37,22 +34,13 @@ def hunted(name: str, calendar: Calendar, *, enforced: bool) -> list[float]:
     """By part, how far the person moves all releases, of what is allowed."""
     streams = tables()
     method = tacit.methods.find(name)(epsilon=5.0)
-    hunt = StreamHunt(
-        method,
-        sample_catalogue(),
-        calendar,
-        streams,
-        users=MANY,
-        enforced=enforced,
-    )
+    hunt = StreamHunt(method, sample_catalogue(), calendar, streams, users=MANY, enforced=enforced)
     found = hunt.hunt(str(sample().users[7]))
     return [each.distance / each.allowed for each in found]
 
 
 @pytest.mark.parametrize("name", ["popularity", "bias", "bayes", "ease"])
-def test_no_person_moves_a_calendar_by_more_than_was_charged(
-    name: str,
-) -> None:
+def test_no_person_moves_a_calendar_by_more_than_was_charged(name: str) -> None:
     once = hunted(name, Calendar(WEEKS), enforced=True)
     assert max(once) <= 1
     assert max(once) > 0.99  # the count of people, at least, is met exactly
@@ -70,9 +58,7 @@ def test_without_the_list_the_hunt_finds_the_break() -> None:
 def test_the_audit_hunts_through_calendars() -> None:
     from tacit.auditing.audit import audit
 
-    found = audit(
-        ["popularity", "als"], unit="user", quick=True, attacks=["calendar"]
-    )
+    found = audit(["popularity", "als"], unit="user", quick=True, attacks=["calendar"])
     ours, other = found.findings
     assert not found.fell
     assert ours.attack == "worst streams"

@@ -9,13 +9,7 @@ import pytest
 import tacit
 from tacit.auditing.adversary import QUICK_EFFORT, hunt_pairs
 from tacit.auditing.ascent import flat, nudged, uphill
-from tacit.auditing.pairs import (
-    Pair,
-    elsewhere,
-    every_small_pair,
-    random_pair,
-    records,
-)
+from tacit.auditing.pairs import Pair, elsewhere, every_small_pair, random_pair, records
 from tacit.auditing.reach import NEAR
 from tacit.auditing.walk import walk
 from tacit.bound.clip import RowClip
@@ -38,17 +32,14 @@ def hunted(name, unit, people):
 
 
 @pytest.mark.parametrize(
-    ("name", "unit"),
-    [("bias", "user"), ("bias", "rating"), ("mf-input-sgd", "value")],
+    ("name", "unit"), [("bias", "user"), ("bias", "rating"), ("mf-input-sgd", "value")]
 )
 def test_nearly_every_bound_is_reached_and_none_is_passed(name, unit, people):
     got = hunted(name, unit, people)
     assert max(got.reached.values()) <= 1 + 1e-9
     assert min(got.reached.values()) > 0.8
     assert 0.9 * 5 < got.epsilon <= 5
-    assert set(got.slack) == {
-        name for name, share in got.reached.items() if share < NEAR
-    }
+    assert set(got.slack) == {name for name, share in got.reached.items() if share < NEAR}
     assert "a person with item" in got.witness
 
 

@@ -8,13 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import tacit
-from tacit.auditing.verdict import (
-    NEVER,
-    AttackFinding,
-    ClaimVerdict,
-    Target,
-    found,
-)
+from tacit.auditing.verdict import NEVER, AttackFinding, ClaimVerdict, Target, found
 from tacit.cli.main import tacit as command
 from tacit.errors import SettingError
 
@@ -92,10 +86,7 @@ def test_the_owners_people_are_booked_as_an_evaluation(tmp_path):
 
 def test_claims_of_papers_are_a_page_as_well(tmp_path):
     page, data = tmp_path / "claims.html", tmp_path / "claims.json"
-    done = run(
-        *("covariance-knn", "--claims"),
-        *("--out", str(page), "--out", str(data)),
-    )
+    done = run(*("covariance-knn", "--claims"), *("--out", str(page), "--out", str(data)))
     assert done.exit_code == 0, done.output
     text = page.read_text()
     assert text.startswith("<!doctype html>")

@@ -27,9 +27,6 @@ def test_what_was_computed_is_not_under_measured():
     found = (_finding("one run", 0.11, 0.05), _finding("pair", 0.78, 0.0))
     page = audit_page(Audit(found, mistake=0.05, quick=True))
     every = page[page.index("Every attack") :]
-    rows = [
-        re.findall(r"<td[^>]*>(.*?)</td>", row)
-        for row in re.findall(r"<tr>(.*?)</tr>", every)
-    ]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", every)]
     told = {row[2]: tuple(row[4:6]) for row in rows if row}
     assert told == {"one run": ("0.11", "–"), "pair": ("–", "0.78")}

@@ -9,12 +9,7 @@ import pytest
 
 import tacit
 from tacit.auditing.devices import play_devices
-from tacit.auditing.games import (
-    gaussian_ratio,
-    laplace_ratio,
-    most_epsilon,
-    play,
-)
+from tacit.auditing.games import gaussian_ratio, laplace_ratio, most_epsilon, play
 from tacit.auditing.verdict import NEVER
 from tacit.auditing.walk import walk
 from tacit.data.catalogue import Catalogue
@@ -43,12 +38,7 @@ def test_the_threshold_is_chosen_apart():
     """Nothing to tell, looked at through 200 thresholds: nothing is proven."""
     rng = np.random.default_rng(2)
     wrong = sum(
-        play(
-            rng.standard_normal(100),
-            rng.standard_normal(100),
-            delta=0.0,
-            mistake=0.05,
-        ).epsilon
+        play(rng.standard_normal(100), rng.standard_normal(100), delta=0.0, mistake=0.05).epsilon
         > 0
         for _ in range(60)
     )
@@ -94,11 +84,7 @@ def test_a_device_that_says_more_is_caught(people, monkeypatch):
     choose = device.choose
 
     def louder(event, values, *rest):
-        return choose(
-            event.model_copy(update={"epsilon": event.epsilon + log(2)}),
-            values,
-            *rest,
-        )
+        return choose(event.model_copy(update={"epsilon": event.epsilon + log(2)}), values, *rest)
 
     monkeypatch.setattr("tacit.auditing.devices.choose", louder)
     assert devices_game(people, "one-bit").won.epsilon > 1

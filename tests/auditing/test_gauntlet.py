@@ -36,9 +36,7 @@ def test_a_paper_with_raw_means_falls_to_them(method: str) -> None:
 
 
 def test_a_paper_with_noisy_averages_does_not() -> None:
-    cells = run(
-        ["mf-input-sgd"], ["paper"], attacks=["raw means"], mistake=NEVER
-    )
+    cells = run(["mf-input-sgd"], ["paper"], attacks=["raw means"], mistake=NEVER)
     assert not fallen(cells)
 
 
@@ -48,12 +46,7 @@ def test_a_server_that_chooses_the_state_breaks_printed_profiles() -> None:
 
 
 def test_the_same_server_learns_nothing_from_clipped_devices() -> None:
-    cells = run(
-        ["mf-federated", "one-bit"],
-        ["sound"],
-        attacks=["chosen state"],
-        mistake=NEVER,
-    )
+    cells = run(["mf-federated", "one-bit"], ["sound"], attacks=["chosen state"], mistake=NEVER)
     assert is_sound(cells)
 
 

@@ -43,10 +43,7 @@ def test_a_true_curve_is_refuted_no_more_often_than_was_said(mu, share):
         if chance_independent(Guessed(people, made, right), mu) < MISTAKE
     ]
     least = min(refuting, default=made + 1)
-    wrongly = sum(
-        guess(*scored(rng, people, mu), made).right >= least
-        for _ in range(runs)
-    )
+    wrongly = sum(guess(*scored(rng, people, mu), made).right >= least for _ in range(runs))
     # 6 standard deviations above what is allowed: a chance of 1e-9.
     assert wrongly / runs <= MISTAKE + 6 * (MISTAKE / runs) ** 0.5
     # And it is not merely cautious, where so many guesses can be refuted at all.
@@ -56,9 +53,7 @@ def test_a_true_curve_is_refuted_no_more_often_than_was_said(mu, share):
 def test_the_chance_is_the_one_that_simulation_finds():
     rng = np.random.default_rng(4)
     people, made, mu = 60, 20, 0.8
-    right = np.array(
-        [guess(*scored(rng, people, mu), made).right for _ in range(20_000)]
-    )
+    right = np.array([guess(*scored(rng, people, mu), made).right for _ in range(20_000)])
     for least in (12, 15, 18):
         found = chance_independent(Guessed(people, made, least), mu)
         assert found == pytest.approx((right >= least).mean(), abs=0.02)

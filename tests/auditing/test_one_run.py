@@ -31,9 +31,7 @@ def run(name, people, unit="user", epsilon=4.0):
 
 
 def measured(one, mistake):
-    return one_run.measure(
-        one.transcript, one.coins, delta=DELTA, mistake=mistake
-    )
+    return one_run.measure(one.transcript, one.coins, delta=DELTA, mistake=mistake)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +44,7 @@ def measured(one, mistake):
         ("svd-gradient", "value"),
     ],
 )
-def test_a_sound_fit_is_not_refuted_and_its_canaries_are_tight(
-    name, unit, people
-):
+def test_a_sound_fit_is_not_refuted_and_its_canaries_are_tight(name, unit, people):
     one = run(name, people, unit)
     got = measured(one, NEVER)
     assert got.independent <= 4
@@ -99,13 +95,9 @@ def test_a_transcript_without_noise_tells_every_coin(people):
     from tacit.auditing.transcript import read
     from tacit.auditing.walk import walk
 
-    walked = walk(
-        method, canaries.drawn(coins), canaries.items, users=700, noise=False
-    )
+    walked = walk(method, canaries.drawn(coins), canaries.items, users=700, noise=False)
     told = read(walked, canaries)
-    assert told.scores == pytest.approx(
-        np.where(coins, 1, -1) * told.moves / 2, abs=1e-6
-    )
+    assert told.scores == pytest.approx(np.where(coins, 1, -1) * told.moves / 2, abs=1e-6)
 
 
 def test_two_signatures_have_at_most_one_item_in_common(people):
@@ -122,9 +114,7 @@ def centred(people, monkeypatch):
 
     monkeypatch.setattr(ease, "LEAST_TOLD", 0.0)
     monkeypatch.setattr(likes_rows, "WORK", 320 * 40.0**2)
-    method = find("ease")(
-        epsilon=20.0, delta=DELTA, unit="user", threads=1, items=180
-    )
+    method = find("ease")(epsilon=20.0, delta=DELTA, unit="user", threads=1, items=180)
     return one_run.run_once(method, people, CanaryShape(120, 0), "user")
 
 
@@ -156,9 +146,7 @@ def test_canaries_differ_in_one_unit(unit, people):
     assert len(data) - len(people) == cells[unit]
     assert data.n_users - people.n_users == (3 if unit == "user" else 5)
     other = canaries.drawn(~coins)
-    assert (
-        len(other) - len(people) == {"user": 6, "rating": 12, "value": 15}[unit]
-    )
+    assert len(other) - len(people) == {"user": 6, "rating": 12, "value": 15}[unit]
     assert canaries.only_others().n_users == people.n_users
 
 

@@ -76,9 +76,7 @@ def test_bad_files_are_refused(tmp_path):
     no_score = tmp_path / "none.csv"
     pl.DataFrame({"item": [1]}).write_csv(no_score)
     coins = tmp_path / "coins.csv"
-    pl.DataFrame({"canary": [1, 1], "item": [1, 2], "coin": [0, 1]}).write_csv(
-        coins
-    )
+    pl.DataFrame({"canary": [1, 1], "item": [1, 2], "coin": [0, 1]}).write_csv(coins)
     with pytest.raises(DataError, match="neither a column score"):
         audit_lists(no_score, good, coins, epsilon=1.0)
     with pytest.raises(DataError, match="two different coins"):

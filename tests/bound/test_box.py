@@ -39,9 +39,7 @@ def listing(bound):
             return out
         start = int(abs(values.sum() * 1000)) % ITEMS
         rows = np.sort((start + np.arange(bound.most)) % ITEMS)
-        told = Rows(
-            np.array([0, len(rows)], np.int64), rows, np.ones((len(rows), 1))
-        )
+        told = Rows(np.array([0, len(rows)], np.int64), rows, np.ones((len(rows), 1)))
         np.add.at(out, rows, bound.apply(told)[:, 0])
         return out
 
@@ -68,9 +66,7 @@ def test_no_neighbour_breaks_it_and_one_comes_close(bound, people, unit):
 
 def test_a_list_that_is_replaced_costs_more_than_one_that_goes():
     """And less than two rows of that norm, which would be 6: no number is negative."""
-    one, two = (
-        ListedItems(9, 1).sensitivity(unit) for unit in ("user", "rating")
-    )
+    one, two = (ListedItems(9, 1).sensitivity(unit) for unit in ("user", "rating"))
     assert (one.l2, one.l1) == (3, 9)
     assert (two.l2, two.l1) == (sqrt(18), 18)
 
@@ -89,9 +85,7 @@ def test_what_the_code_must_not_send_is_refused():
     with pytest.raises(Failure, match="one line"):
         Box((1.0, 1.0)).apply(lines)
     with pytest.raises(Failure, match="one row"):
-        Box((1.0,)).apply(
-            Rows(np.array([0, 1]), np.array([1]), np.ones((1, 1)))
-        )
+        Box((1.0,)).apply(Rows(np.array([0, 1]), np.array([1]), np.ones((1, 1))))
 
 
 def test_a_list_that_is_too_long_is_cut():

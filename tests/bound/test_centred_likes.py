@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 from tacit.bound import FactorGram, RowClip
 from tacit.bound.base import Rows
 from tacit.methods.item_item import likes_rows
-from tacit.methods.item_item.likes_rows import (
-    OFFSET,
-    Common,
-    centred_likes,
-    common_part,
-)
+from tacit.methods.item_item.likes_rows import OFFSET, Common, centred_likes, common_part
 from tacit.rounds.round import Block
 
 SIZE = 40
@@ -62,9 +57,7 @@ def plain(likes: NDArray[np.bool_], common: Common) -> tuple[Floats, Floats]:
 
 
 @pytest.mark.parametrize("reach", [SIZE, 7, 1])
-def test_rows_are_what_they_are_said_to_be(
-    reach: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_what_they_are_said_to_be(reach: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Popularity over all items of the matrix, or over a few of them."""
     monkeypatch.setattr(likes_rows, "WORK", 100.0 * reach**2)
     for seed in range(20):
@@ -80,10 +73,7 @@ def test_rows_are_what_they_are_said_to_be(
 def test_no_person_moves_a_sum_beyond_its_bound() -> None:
     """In the integers that an engine sums; the hunt comes close to what is charged."""
     gram, clip = FactorGram(), RowClip(1.0)
-    limits = [
-        gram.sensitivity("user").l2,
-        clip.sensitivity("user").l2,
-    ]
+    limits = [gram.sensitivity("user").l2, clip.sensitivity("user").l2]
     most = [0.0, 0.0]
     for seed in range(200):
         likes, weight = crowd(seed)
@@ -94,10 +84,7 @@ def test_no_person_moves_a_sum_beyond_its_bound() -> None:
         # Strictly above the diagonal: (|q|^4 - sum q^4)/2.
         upper = np.sqrt((squared**2 - (whole**4).sum(axis=1)) / 2)
         along = clip.apply(Rows.one_each(made.along))
-        most = [
-            max(most[0], float(upper.max())),
-            max(most[1], float(np.abs(along).max())),
-        ]
+        most = [max(most[0], float(upper.max())), max(most[1], float(np.abs(along).max()))]
     assert most[0] <= limits[0]
     assert most[1] <= limits[1]
     assert most[0] > 0.9 * limits[0]

@@ -12,11 +12,7 @@ from tacit.errors import Failure
 
 
 def checked(ptr: list[int], index: list[int], people: int) -> None:
-    rows = Rows(
-        np.array(ptr, np.int64),
-        np.array(index, np.uint32),
-        np.ones((len(index), 1)),
-    )
+    rows = Rows(np.array(ptr, np.int64), np.array(index, np.uint32), np.ones((len(index), 1)))
     check_rows(rows, name="sum", people=people, size=4)
 
 
@@ -33,9 +29,7 @@ def test_lines_of_everybody_pass() -> None:
         [0, 4, 3],  # back
     ],
 )
-def test_lines_that_are_not_shared_out_among_the_people_are_refused(
-    ptr: list[int],
-) -> None:
+def test_lines_that_are_not_shared_out_among_the_people_are_refused(ptr: list[int]) -> None:
     with pytest.raises(Failure, match="person by person"):
         checked(ptr, [0, 1, 2], people=2)
 

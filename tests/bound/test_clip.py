@@ -12,15 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.auditing.hunt import bound_contribution, hunt
-from tacit.bound import (
-    CellClip,
-    CentredCells,
-    LevelCells,
-    OwnMeans,
-    PersonCount,
-    RowClip,
-    Rows,
-)
+from tacit.bound import CellClip, CentredCells, LevelCells, OwnMeans, PersonCount, RowClip, Rows
 from tacit.errors import Failure, SettingError
 
 ITEMS = 64
@@ -28,9 +20,7 @@ ITEMS = 64
 
 def rows_of(values: list[list[float]]) -> Rows:
     ptr = np.cumsum([0, *(len(row) for row in values)]).astype(np.int64)
-    flat = np.array([x for row in values for x in row], np.float64).reshape(
-        -1, 1
-    )
+    flat = np.array([x for row in values for x in row], np.float64).reshape(-1, 1)
     return Rows(ptr, np.arange(len(flat), dtype=np.uint32), flat)
 
 
@@ -70,9 +60,7 @@ def test_no_neighbour_breaks_the_bound(bound, unit):
     ],
     ids=str,
 )
-def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(
-    bound, unit, tight
-):
+def test_the_hunt_comes_close_so_a_smaller_claim_would_be_caught(bound, unit, tight):
     contribute = bound_contribution(bound, ITEMS)
     if isinstance(bound, OwnMeans):
         inner = contribute
@@ -86,18 +74,12 @@ def test_the_published_constant_of_the_centred_chain():
     coarse grid."""
     fine = CentredCells(4000, steps=2**20).sensitivity("rating").l2 / 2**20
     assert 2.105 < fine <= 2.106
-    assert (
-        fine
-        < CentredCells(4000, steps=256).sensitivity("rating").l2 / 256
-        < 2.2
-    )
+    assert fine < CentredCells(4000, steps=256).sensitivity("rating").l2 / 256 < 2.2
 
 
 @given(
     st.lists(
-        st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6),
-        min_size=1,
-        max_size=6,
+        st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6), min_size=1, max_size=6
     )
 )
 def test_row_norms_hold_in_integers_for_any_floats(values):
@@ -106,11 +88,7 @@ def test_row_norms_hold_in_integers_for_any_floats(values):
         q = bound.apply(rows)[:, 0]
         for first, last in zip(rows.ptr[:-1], rows.ptr[1:], strict=True):
             row = [int(x) for x in q[first:last]]
-            norm = (
-                sum(x * x for x in row)
-                if bound.norm == "l2"
-                else sum(abs(x) for x in row)
-            )
+            norm = sum(x * x for x in row) if bound.norm == "l2" else sum(abs(x) for x in row)
             assert norm <= (1_000_000 if bound.norm == "l2" else 1000)
 
 
@@ -120,18 +98,20 @@ def test_a_row_with_a_hole_in_it_counts_nothing():
 
 
 def test_rounding_is_toward_zero():
-    assert CellClip(2.0, 10).apply(rows_of([[0.19, -0.19, 5.0, -5.0, np.nan]]))[
-        :, 0
-    ].tolist() == [1, -1, 20, -20, 0]
+    assert CellClip(2.0, 10).apply(rows_of([[0.19, -0.19, 5.0, -5.0, np.nan]]))[:, 0].tolist() == [
+        1,
+        -1,
+        20,
+        -20,
+        0,
+    ]
 
 
 def test_a_block_does_not_change_a_contribution():
     rng = np.random.default_rng(0)
     people = [rng.normal(size=rng.integers(1, 30)).tolist() for _ in range(50)]
     whole = RowClip(1.0).apply(rows_of(people))[:, 0]
-    alone = np.concatenate(
-        [RowClip(1.0).apply(rows_of([person]))[:, 0] for person in people]
-    )
+    alone = np.concatenate([RowClip(1.0).apply(rows_of([person]))[:, 0] for person in people])
     assert np.array_equal(whole, alone)
 
 
@@ -155,15 +135,11 @@ def test_a_person_counts_once():
 
 
 @pytest.mark.parametrize(
-    "bound",
-    [CellClip(1.0), CentredCells(9), OwnMeans(), LevelCells(), PersonCount()],
-    ids=str,
+    "bound", [CellClip(1.0), CentredCells(9), OwnMeans(), LevelCells(), PersonCount()], ids=str
 )
 def test_a_bound_on_single_numbers_refuses_several_columns(bound):
     with pytest.raises(Failure, match="several columns"):
-        bound.apply(
-            Rows(np.array([0, 1]), np.zeros(1, np.uint32), np.ones((1, 2)))
-        )
+        bound.apply(Rows(np.array([0, 1]), np.zeros(1, np.uint32), np.ones((1, 2))))
 
 
 def test_cells_that_meet_in_one_row_add_up():
@@ -172,14 +148,8 @@ def test_cells_that_meet_in_one_row_add_up():
     with pytest.raises(Failure, match="meet in one row"):
         CellClip(1.0, 10).apply(one_row)
     moved = CellClip(1.0, 10, apart=False).apply(one_row).sum()
-    assert (
-        moved == CellClip(1.0, 10, apart=False).sensitivity("user", 3).l2 == 30
-    )
-    two_people = Rows(
-        np.array([0, 0, 2, 4, 4]),
-        np.array([5, 1, 1, 5], np.uint32),
-        np.ones((4, 1)),
-    )
+    assert moved == CellClip(1.0, 10, apart=False).sensitivity("user", 3).l2 == 30
+    two_people = Rows(np.array([0, 0, 2, 4, 4]), np.array([5, 1, 1, 5], np.uint32), np.ones((4, 1)))
     assert CellClip(1.0, 10).apply(two_people).sum() == 40
 
 
@@ -211,11 +181,7 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
     wide = isinstance(bound, OwnMeans | LevelCells)
 
     def given(items, values):
-        rows = Rows(
-            np.array([0, len(items)]),
-            items * (0 if wide else 1),
-            values[:, None],
-        )
+        rows = Rows(np.array([0, len(items)]), items * (0 if wide else 1), values[:, None])
         out = np.zeros((ITEMS, bound.apply(rows).shape[1]), np.int64)
         np.add.at(out, rows.index, bound.apply(rows))
         return out
@@ -232,13 +198,9 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
             (slice(0, most), slice(1, most + 1)),
             (slice(0, most - 1), slice(0, most)),
         ):
-            move = given(items[before], values[before]) - given(
-                items[after], values[after]
-            )
+            move = given(items[before], values[before]) - given(items[after], values[after])
             assert np.abs(move).sum() <= claimed.l1
-            assert (move.astype(float) ** 2).sum() <= claimed.l2**2 * (
-                1 + 1e-12
-            )
+            assert (move.astype(float) ** 2).sum() <= claimed.l2**2 * (1 + 1e-12)
             assert move.any(axis=1).sum() <= claimed.rows
 
 
@@ -253,14 +215,10 @@ def test_no_swap_under_a_cap_breaks_the_bound(bound, most):
         (RowClip(1.0, "l1", 10), "user", None, 10),
     ],
 )
-def test_noise_by_rows_covers_every_row_that_moves(
-    bound, unit, limited, expected
-):
+def test_noise_by_rows_covers_every_row_that_moves(bound, unit, limited, expected):
     """With noise of its own on each row, epsilon adds up over rows: sum of L2 norms, not
     the L2 norm of all."""
-    assert bound.sensitivity(unit, limited).by_rows(100) == pytest.approx(
-        expected
-    )
+    assert bound.sensitivity(unit, limited).by_rows(100) == pytest.approx(expected)
 
 
 def level(steps):
@@ -269,9 +227,7 @@ def level(steps):
     def contribute(person):
         items, values = person
         rows = Rows(
-            np.array([0, len(items)], np.int64),
-            np.zeros_like(items),
-            values.reshape(-1, 1),
+            np.array([0, len(items)], np.int64), np.zeros_like(items), values.reshape(-1, 1)
         )
         return bound.apply(rows).sum(axis=0)
 
@@ -287,6 +243,4 @@ def test_a_persons_level_moves_only_so_much(unit, steps):
     assert worst.l1 <= claimed.l1
     assert worst.l2 <= claimed.l2
     if unit == "rating" and steps > 64:
-        assert (
-            worst.l2 > 0.999 * claimed.l2
-        )  # the first rating of a person attains it
+        assert worst.l2 > 0.999 * claimed.l2  # the first rating of a person attains it

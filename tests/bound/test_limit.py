@@ -35,35 +35,21 @@ def kept(
 ) -> dict[str, set[int]]:
     """What is kept of people with these names, each cell having the word that belongs to it."""
     own = np.array(
-        [
-            words[name, item]
-            for name, row in zip(who, rows, strict=True)
-            for item in sorted(row)
-        ],
+        [words[name, item] for name, row in zip(who, rows, strict=True) for item in sorted(row)],
         np.uint64,
     )
     found = limit_ratings(made(rows), MOST, lambda count: own[:count])
-    return {
-        name: set(found.item[found.row(i)].tolist())
-        for i, name in enumerate(who)
-    }
+    return {name: set(found.item[found.row(i)].tolist()) for i, name in enumerate(who)}
 
 
 @pytest.fixture
 def people() -> tuple[list[set[int]], dict[tuple[str, int], int], list[str]]:
     rng = np.random.default_rng(3)
-    rows = [
-        set(rng.permutation(ITEMS)[: rng.integers(1, 30)].tolist())
-        for _ in range(PEOPLE)
-    ]
+    rows = [set(rng.permutation(ITEMS)[: rng.integers(1, 30)].tolist()) for _ in range(PEOPLE)]
     who = [f"p{i}" for i in range(PEOPLE)]
     return (
         rows,
-        {
-            (name, item): int(rng.integers(0, 2**62))
-            for name in who
-            for item in range(ITEMS)
-        },
+        {(name, item): int(rng.integers(0, 2**62)) for name in who for item in range(ITEMS)},
         who,
     )
 
@@ -81,31 +67,24 @@ def test_a_cell_added_evicts_at_most_one_other_of_the_same_person(people):
     for person in range(PEOPLE):
         new = next(item for item in range(ITEMS) if item not in rows[person])
         after = kept(
-            [row | {new} if i == person else row for i, row in enumerate(rows)],
-            words,
-            who,
+            [row | {new} if i == person else row for i, row in enumerate(rows)], words, who
         )
         assert len(before[who[person]] - after[who[person]]) <= 1
-        assert all(
-            after[name] == before[name] for name in who if name != who[person]
-        )
+        assert all(after[name] == before[name] for name in who if name != who[person])
 
 
 def test_a_person_less_changes_nobody_else(people):
     """A hash of row numbers would fail here: everybody behind her has another number."""
     rows, words, who = people
     before = kept(rows, words, who)
-    assert kept(rows[1:], words, who[1:]) == {
-        name: before[name] for name in who[1:]
-    }
+    assert kept(rows[1:], words, who[1:]) == {name: before[name] for name in who[1:]}
 
 
 def test_values_play_no_part(people):
     rows, _, _ = people
     own = np.arange(sum(map(len, rows)), dtype=np.uint64)[::-1].copy()
     low, high = (
-        limit_ratings(made(rows, value), MOST, lambda count: own[:count])
-        for value in (1.0, 5.0)
+        limit_ratings(made(rows, value), MOST, lambda count: own[:count]) for value in (1.0, 5.0)
     )
     assert np.array_equal(low.item, high.item)
 

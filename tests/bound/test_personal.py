@@ -11,13 +11,7 @@ from tacit.bound import RowClip, Rows
 from tacit.bound.personal import WHOLE, factor_weights, lessened
 from tacit.errors import Failure, SettingError
 from tacit.ledger.account.account import epsilon
-from tacit.ledger.account.event import (
-    Gaussian,
-    Laplace,
-    Reserve,
-    Response,
-    Skellam,
-)
+from tacit.ledger.account.event import Gaussian, Laplace, Reserve, Response, Skellam
 from tacit.ledger.account.personal import lesser, weight_for
 
 
@@ -49,14 +43,7 @@ def test_a_whole_weight_changes_nothing_and_none_leaves_nothing() -> None:
     ptr = np.array([0, 2, 4])
     found = lessened(whole, ptr, np.array([WHOLE, 0]))
     assert found.ravel().tolist() == [5, -7, 0, 0]
-    assert lessened(
-        whole, ptr, np.array([WHOLE // 2] * 2)
-    ).ravel().tolist() == [
-        2,
-        -3,
-        4,
-        0,
-    ]
+    assert lessened(whole, ptr, np.array([WHOLE // 2] * 2)).ravel().tolist() == [2, -3, 4, 0]
 
 
 def test_products_have_the_weight_and_no_more() -> None:
@@ -73,9 +60,7 @@ def test_products_have_the_weight_and_no_more() -> None:
 @pytest.mark.parametrize("weight", [-1, WHOLE + 1])
 def test_other_weights_are_a_failure(weight: int) -> None:
     with pytest.raises(Failure):
-        lessened(
-            np.ones((1, 1), np.int64), np.array([0, 1]), np.array([weight])
-        )
+        lessened(np.ones((1, 1), np.int64), np.array([0, 1]), np.array([weight]))
 
 
 EVENTS = (
@@ -91,10 +76,7 @@ def test_the_weight_is_the_largest_that_costs_no_more_than_was_asked() -> None:
     for asked in (0.05, 0.3, 0.9 * all_of_it):
         weight = weight_for(EVENTS, asked, 1e-6)
         assert 0 < weight < WHOLE
-        costs = [
-            epsilon([lesser(e, w) for e in EVENTS], 1e-6)
-            for w in (weight, weight + 1)
-        ]
+        costs = [epsilon([lesser(e, w) for e in EVENTS], 1e-6) for w in (weight, weight + 1)]
         assert costs[0] <= asked < costs[1]
     assert weight_for(EVENTS, all_of_it * 1.01, 1e-6) == WHOLE
     assert weight_for(EVENTS, 0.0, 1e-6) == 0

@@ -28,15 +28,12 @@ def test_two_records_differ_by_the_bound_and_may_reach_it(norm):
             for size in rng.integers(1, 1 + trial % ITEMS + 1, 2)
         )
         move = (one - two).astype(float)
-        worst = max(
-            worst,
-            np.abs(move).sum() if norm == "l1" else np.sqrt((move**2).sum()),
-        )
+        worst = max(worst, np.abs(move).sum() if norm == "l1" else np.sqrt((move**2).sum()))
     claimed = getattr(bound.sensitivity("user"), norm)
     assert worst <= claimed
-    opposite = contribute(
-        (np.array([0], np.uint32), np.array([3.0]))
-    ) - contribute((np.array([0], np.uint32), np.array([-3.0])))
+    opposite = contribute((np.array([0], np.uint32), np.array([3.0]))) - contribute(
+        (np.array([0], np.uint32), np.array([-3.0]))
+    )
     assert np.abs(opposite).sum() == claimed
 
 

@@ -8,11 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.auditing.hunt import (
-    bound_contribution,
-    gram_contribution,
-    hunt,
-)
+from tacit.auditing.hunt import bound_contribution, gram_contribution, hunt
 from tacit.bound import (
     CellClip,
     CentredCells,
@@ -37,24 +33,14 @@ def of_row_0(bound):
 
     def contribute(person):
         items, values = person
-        rows = Rows(
-            np.array([0, len(items)]), np.zeros_like(items), values[:, None]
-        )
+        rows = Rows(np.array([0, len(items)]), np.zeros_like(items), values[:, None])
         return bound.apply(rows).sum(axis=0)
 
     return contribute
 
 
 def found(contribute, sizes, items, starts=54, seed=0):
-    return hunt(
-        contribute,
-        "rating",
-        items=items,
-        sizes=sizes,
-        starts=starts,
-        seed=seed,
-        swap=True,
-    )
+    return hunt(contribute, "rating", items=items, sizes=sizes, starts=starts, seed=seed, swap=True)
 
 
 CENTRED = [
@@ -84,15 +70,10 @@ def swapped(bound, others: int, out: float, back: float, rest: float):
 
 @pytest.mark.parametrize(
     ("bound", "others", "rest", "tight"),
-    [
-        (CENTRED[0], 21, 0.0, 0.995),
-        (CENTRED[1], 60, 0.0, 0.95),
-    ],
+    [(CENTRED[0], 21, 0.0, 0.995), (CENTRED[1], 60, 0.0, 0.95)],
     ids=str,
 )
-def test_a_swap_attains_what_is_charged_so_a_smaller_claim_is_caught(
-    bound, others, rest, tight
-):
+def test_a_swap_attains_what_is_charged_so_a_smaller_claim_is_caught(bound, others, rest, tight):
     """A claim 5 % smaller would be passed by this pair of neighbours."""
     move = swapped(bound, others, 3.0, -3.0, rest).astype(float)
     claimed = bound.sensitivity("rating", 61).l2
@@ -105,10 +86,7 @@ def test_a_swap_is_charged_less_than_a_removal_and_an_addition():
         once = bound.sensitivity("rating")
         for cap in (1, 5, 20, 50, 199):
             with_cap = bound.sensitivity("rating", cap)
-            assert (
-                with_cap.l2
-                > replace(bound, catalogue=cap).sensitivity("rating").l2
-            )
+            assert with_cap.l2 > replace(bound, catalogue=cap).sensitivity("rating").l2
             assert 2 * once.l2 / with_cap.l2 > 1.43
 
 
@@ -124,9 +102,7 @@ def test_a_round_that_leaves_cells_out_by_a_public_rule_is_covered():
 
 
 @pytest.mark.parametrize(
-    ("bound", "tight"),
-    [(OwnMeans(2.0, 5, 2**16), 0.99), (LevelCells(2**20), 0.99)],
-    ids=str,
+    ("bound", "tight"), [(OwnMeans(2.0, 5, 2**16), 0.99), (LevelCells(2**20), 0.99)], ids=str
 )
 def test_no_swap_moves_a_persons_mean_beyond_what_is_charged(bound, tight):
     worst = found(of_row_0(bound), (1, 2, 3, 5), ITEMS)
@@ -140,12 +116,7 @@ GRAMS = [
     (EntryGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, FINE), 0.5), 0.3),
     (EntryGram(SIZE, CellClip(1.0, FINE), 0.5), 0.4),
     (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, FINE)), 0.85),
-    (
-        CountedGram(
-            SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, FINE), grid=64, power=1.0
-        ),
-        0.1,
-    ),
+    (CountedGram(SIZE, CentredCells(ITEMS, 2.0, 20, 1.0, FINE), grid=64, power=1.0), 0.1),
     (CountedGram(SIZE, CellClip(1.0, FINE)), 0.999),
     (CountedGram(SIZE, CellClip(1.0, FINE), power=1.0), 0.999),
 ]
@@ -155,9 +126,7 @@ GRAMS = [
 def test_no_swap_moves_a_gram_beyond_what_is_charged(bound, tight):
     """Cells beyond `SIZE` are outside the matrix, so the hunt meets all four cases: both
     inside, either one, neither."""
-    worst = found(
-        gram_contribution(bound, SIZE), (1, 2, 4, 8, 12, 22), ITEMS, starts=48
-    )
+    worst = found(gram_contribution(bound, SIZE), (1, 2, 4, 8, 12, 22), ITEMS, starts=48)
     claimed = bound.sensitivity("rating", CAP)
     assert worst.l1 <= claimed.l1
     assert tight * claimed.l2 <= worst.l2 <= claimed.l2 * (1 + 1e-12)
@@ -180,16 +149,12 @@ def test_a_replaced_person_moves_a_gram_by_the_root_of_two(diagonal):
     rng = np.random.default_rng(4)
 
     def row(values):
-        return Rows(
-            np.array([0, items]), np.arange(items), values.reshape(-1, 1)
-        )
+        return Rows(np.array([0, items]), np.arange(items), values.reshape(-1, 1))
 
     spread = np.ones(items // 2) / np.sqrt(items / 2)
     nothing = np.zeros(items // 2)
     apart = replaced(
-        bound,
-        row(np.concatenate([spread, nothing])),
-        row(np.concatenate([nothing, spread])),
+        bound, row(np.concatenate([spread, nothing])), row(np.concatenate([nothing, spread]))
     )
     if diagonal:
         one = np.eye(items)

@@ -21,9 +21,7 @@ def contribution(bound):
     def contribute(person):
         items, values = person
         rows = Rows(
-            np.array([0, len(items)]),
-            items,
-            COEFFICIENTS[items] * np.clip(values, -2, 2)[:, None],
+            np.array([0, len(items)]), items, COEFFICIENTS[items] * np.clip(values, -2, 2)[:, None]
         )
         out = np.zeros((ITEMS, WIDTH), np.int64)
         np.add.at(out, items, bound.apply(rows))
@@ -43,19 +41,13 @@ def test_no_changed_value_moves_more_than_claimed(steps):
 
 def test_it_promises_nothing_at_other_units():
     assert (
-        CellVectors(2.0).sensitivity("rating").l2
-        == CellVectors(2.0).sensitivity("user").l2
-        == inf
+        CellVectors(2.0).sensitivity("rating").l2 == CellVectors(2.0).sensitivity("user").l2 == inf
     )
 
 
 def test_a_vector_too_long_is_shortened_and_a_hole_counts_nothing():
     bound = CellVectors(2.0, 1000)
-    rows = Rows(
-        np.array([0, 2]),
-        np.arange(2),
-        np.array([[30.0, 40.0, 0.0], [np.nan, 1.0, 1.0]]),
-    )
+    rows = Rows(np.array([0, 2]), np.arange(2), np.array([[30.0, 40.0, 0.0], [np.nan, 1.0, 1.0]]))
     assert bound.apply(rows).tolist() == [[1200, 1600, 0], [0, 0, 0]]
 
 
@@ -64,13 +56,9 @@ def test_the_gain_of_a_ridge_is_reached_and_not_passed():
     best = 0.0
     for _ in range(3000):
         ridge = 10 ** rng.uniform(-2, 2)
-        rows = rng.normal(size=(rng.integers(1, 6), 2)) * 10 ** rng.uniform(
-            -2, 1
-        )
+        rows = rng.normal(size=(rng.integers(1, 6), 2)) * 10 ** rng.uniform(-2, 1)
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
-        gain = np.linalg.norm(
-            np.linalg.solve(rows.T @ rows + ridge * np.eye(2), rows[0])
-        )
+        gain = np.linalg.norm(np.linalg.solve(rows.T @ rows + ridge * np.eye(2), rows[0]))
         ratio = gain / float(ridge_gain(np.array([ridge]))[0])
         assert ratio <= 1 + 1e-9
         best = max(best, ratio)

@@ -34,12 +34,7 @@ def tacit(monkeypatch, capsys):
 def table(tmp_path):
     """A small ratings table with a header: 30 people, 12 items."""
     path = tmp_path / "ratings.csv"
-    rows = [
-        f"u{u},i{i},{1 + (u * i) % 5}"
-        for u in range(30)
-        for i in range(12)
-        if (u + i) % 3
-    ]
+    rows = [f"u{u},i{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12) if (u + i) % 3]
     path.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
     return path
 
@@ -54,12 +49,7 @@ def popularity(table):
 def desk_of_mistakes(tmp_path_factory):
     """Files that the mistakes name, and a model."""
     folder = tmp_path_factory.mktemp("mistakes")
-    rows = [
-        f"u{u},i{i},{1 + (u * i) % 5}"
-        for u in range(30)
-        for i in range(12)
-        if (u + i) % 3
-    ]
+    rows = [f"u{u},i{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12) if (u + i) % 3]
     files = {
         "ok.csv": "user,item,rating\n" + "\n".join(rows) + "\n",
         "likes.csv": "user,item\na,x\nb,y\nc,x\n",
@@ -78,8 +68,7 @@ def desk_of_mistakes(tmp_path_factory):
         "badtime.csv": "user,item,rating,timestamp\na,b,3,yesterday\n",
         "alone.csv": "user,item,rating\na,b,3\n",
         "quote.csv": 'user,item,rating\n"a,b,3\nc,d,4\n',
-        "items.csv": "id,title\n"
-        + "\n".join(f"i{k},Film {k}" for k in range(12)),
+        "items.csv": "id,title\n" + "\n".join(f"i{k},Film {k}" for k in range(12)),
         "twice.csv": "id,title\ni1,A\ni1,B\n",
         "noids.csv": "colour,title\nred,A\n",
         "mine.csv": "item,rating\ni1,5\n",

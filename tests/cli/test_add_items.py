@@ -44,9 +44,7 @@ def test_new_items_can_be_recommended(tacit, model, tmp_path):
     assert json.loads(done.out)["added"] == 1
     mine = tmp_path / "mine.csv"
     mine.write_text("item,rating\ni1,5\n")
-    assert (
-        "Brand New" in tacit("recommend", out, "--ratings", mine, "-n", 20).out
-    )
+    assert "Brand New" in tacit("recommend", out, "--ratings", mine, "-n", 20).out
 
 
 def test_a_file_of_known_items_is_refused(tacit, model, tmp_path):

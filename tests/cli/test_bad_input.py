@@ -21,9 +21,7 @@ def refused(tacit, tmp_path):
         for text in (says,) if isinstance(says, str) else says:
             assert text.lower() in seen.err.lower(), seen.err
         after = sorted(p for p in tmp_path.rglob("*"))
-        assert [
-            p for p in after if p not in before and "home" not in p.parts
-        ] == list(writes)
+        assert [p for p in after if p not in before and "home" not in p.parts] == list(writes)
         return seen
 
     return run
@@ -60,9 +58,7 @@ def test_a_bad_file(refused, tmp_path, name):
 
 
 def test_a_table_without_a_scale(refused, table, tmp_path):
-    refused(
-        "fit", table, "--epsilon", 1, "--out", tmp_path / "m", says="--scale"
-    )
+    refused("fit", table, "--epsilon", 1, "--out", tmp_path / "m", says="--scale")
 
 
 def test_a_file_that_is_not_there(refused, tmp_path):
@@ -95,15 +91,7 @@ def test_an_impossible_epsilon(refused, table, tmp_path, epsilon):
 
 
 def test_a_missing_epsilon_points_to_plan(refused, table, tmp_path):
-    refused(
-        "fit",
-        table,
-        "--scale",
-        "1,5",
-        "--out",
-        tmp_path / "m",
-        says="tacit plan",
-    )
+    refused("fit", table, "--scale", "1,5", "--out", tmp_path / "m", says="tacit plan")
 
 
 @pytest.mark.parametrize(
@@ -127,12 +115,8 @@ def test_a_missing_epsilon_points_to_plan(refused, table, tmp_path):
     ],
 )
 def test_a_bad_option(refused, table, tmp_path, option, value, says):
-    options = {"--scale": "1,5", "--epsilon": "1", "--out": tmp_path / "m"} | {
-        option: value
-    }
-    refused(
-        "fit", table, *(x for pair in options.items() for x in pair), says=says
-    )
+    options = {"--scale": "1,5", "--epsilon": "1", "--out": tmp_path / "m"} | {option: value}
+    refused("fit", table, *(x for pair in options.items() for x in pair), says=says)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +128,7 @@ def test_a_bad_option(refused, table, tmp_path, option, value, says):
         (("--users", 20_000), 6e-5, "20000 people"),
     ],
 )
-def test_a_delta_that_people_cannot_bear(
-    refused, tmp_path, people, delta, says
-):
+def test_a_delta_that_people_cannot_bear(refused, tmp_path, people, delta, says):
     """Break 7: at most 1e-4 and one in the people, before a rating is read."""
     missing = tmp_path / "not-read.csv"
     args = ("--scale", "1,5", "--epsilon", 1, "--out", tmp_path / "m")
@@ -173,9 +155,7 @@ def test_an_unwritable_place(refused, tmp_path, popularity):
     refused(*base, "--out", "/proc/model", says="written")
 
 
-def test_a_place_that_holds_something_else(
-    tacit, refused, tmp_path, popularity
-):
+def test_a_place_that_holds_something_else(tacit, refused, tmp_path, popularity):
     base = (*popularity, "--epsilon", 1)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter").write_text("dear")
@@ -187,22 +167,11 @@ def test_a_place_that_holds_something_else(
 
 @pytest.fixture
 def model(tacit, tmp_path, popularity):
-    assert (
-        tacit(
-            *popularity,
-            "--epsilon",
-            1,
-            "--out",
-            tmp_path / "m",
-        ).status
-        == 0
-    )
+    assert tacit(*popularity, "--epsilon", 1, "--out", tmp_path / "m").status == 0
     return tmp_path / "m"
 
 
-@pytest.mark.parametrize(
-    "damage", ["missing", "edited", "truncated", "not json", "edited facts"]
-)
+@pytest.mark.parametrize("damage", ["missing", "edited", "truncated", "not json", "edited facts"])
 def test_a_damaged_model(refused, model, damage):
     if damage == "missing":
         (model / "items.json").unlink()
@@ -250,16 +219,7 @@ def test_a_bad_personal_file(refused, model, tmp_path, text, says):
 def test_a_catalogue_with_repeated_ids(refused, table, tmp_path):
     items = tmp_path / "items.csv"
     items.write_text("id,title\ni1,One\ni2,Two\ni1,Again\n")
-    args = (
-        "--scale",
-        "1,5",
-        "--epsilon",
-        1,
-        "--items",
-        items,
-        "--out",
-        tmp_path / "m",
-    )
+    args = ("--scale", "1,5", "--epsilon", 1, "--items", items, "--out", tmp_path / "m")
     refused("fit", table, *args, says=["items.csv", "line 4"])
 
 
@@ -273,16 +233,8 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, popularity):
         "s.Shared.save = save\n"
         "from tacit.cli.main import main; main()"
     )
-    args = [
-        *popularity,
-        "--epsilon",
-        "1",
-        "--out",
-        tmp_path / "m",
-    ]
-    seen = subprocess.run(
-        [sys.executable, "-c", code, *args], capture_output=True, text=True
-    )
+    args = [*popularity, "--epsilon", "1", "--out", tmp_path / "m"]
+    seen = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
     assert seen.returncode == 2, seen.stderr
     assert "cannot be written" in seen.stderr
     assert not [p for p in tmp_path.iterdir() if p.name.startswith((".m", "m"))]
@@ -296,16 +248,8 @@ def test_interrupted_work_leaves_no_model(tmp_path, popularity):
         "f._Run.go = go\n"
         "from tacit.cli.main import main; main()"
     )
-    args = [
-        *popularity,
-        "--epsilon",
-        "1",
-        "--out",
-        tmp_path / "m",
-    ]
-    seen = subprocess.run(
-        [sys.executable, "-c", code, *args], capture_output=True, text=True
-    )
+    args = [*popularity, "--epsilon", "1", "--out", tmp_path / "m"]
+    seen = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)
     assert seen.returncode == 130
     assert "Traceback" not in seen.stderr
     assert not (tmp_path / "m").exists()

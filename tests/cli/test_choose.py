@@ -15,9 +15,7 @@ def test_the_command_writes_a_page_and_prints_json(tacit, tmp_path):
     assert got.status == 0, got.err
     found = json.loads(got.out)
     assert [one["name"] for one in found["candidates"]] == THREE
-    assert all(
-        one["ten_releases"] > one["epsilon"] for one in found["candidates"]
-    )
+    assert all(one["ten_releases"] > one["epsilon"] for one in found["candidates"])
     assert found["others"][0]["source"]
     assert page.read_text().startswith("<!doctype html>")
 
@@ -25,12 +23,7 @@ def test_the_command_writes_a_page_and_prints_json(tacit, tmp_path):
 def test_the_command_speaks(tacit):
     got = tacit("choose", *SHAPED, "--rmse", 0.92, "--plot")
     assert got.status == 0, got.err
-    for words in (
-        "careful",
-        "a coin is right 50 times",
-        "●",
-        "nothing was spent",
-    ):
+    for words in ("careful", "a coin is right 50 times", "●", "nothing was spent"):
         assert words in got.out
 
 

@@ -15,8 +15,7 @@ import pytest
 def items(tmp_path):
     path = tmp_path / "items.csv"
     rows = [
-        f"i{i},Film {i} ({1950 + i}),{'Comedy|Drama' if i % 2 else 'Horror'}"
-        for i in range(14)
+        f"i{i},Film {i} ({1950 + i}),{'Comedy|Drama' if i % 2 else 'Horror'}" for i in range(14)
     ]
     path.write_text("id,title,genres\n" + "\n".join(rows) + "\n")
     return path
@@ -47,16 +46,12 @@ def mine(tmp_path):
     return path
 
 
-def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(
-    tacit, model, mine
-):
+def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(tacit, model, mine):
     seen = tacit("recommend", model, "--ratings", mine, "-n", 4)
     assert seen.status == 0
     assert len(seen.out.splitlines()) == 5
     assert "No Such Film" in seen.err
-    told = json.loads(
-        tacit("recommend", model, "--ratings", mine, "-n", 20, "--json").out
-    )
+    told = json.loads(tacit("recommend", model, "--ratings", mine, "-n", 20, "--json").out)
     listed = [line["item"] for line in told["recommendations"]]
     assert (
         len(listed) == 12
@@ -65,43 +60,26 @@ def test_recommend_gives_a_list_with_reasons_and_names_the_unknown(
     assert told["unknown"] == ["No Such Film"]
 
 
-def test_recommend_can_be_told_what_to_choose_from(
-    tacit, model, mine, tmp_path
-):
+def test_recommend_can_be_told_what_to_choose_from(tacit, model, mine, tmp_path):
     (tmp_path / "only").write_text("i2\ni3\nFilm 5\n")
     (tmp_path / "not").write_text("item\ni3\n")
-    args = (
-        "--ratings",
-        mine,
-        "--only",
-        tmp_path / "only",
-        "--exclude",
-        tmp_path / "not",
-        "--json",
-    )
+    args = ("--ratings", mine, "--only", tmp_path / "only", "--exclude", tmp_path / "not", "--json")
     listed = json.loads(tacit("recommend", model, *args).out)["recommendations"]
     assert {line["item"] for line in listed} == {"i2", "i5"}
 
 
 @pytest.mark.parametrize("by", ["rating", "liked", "explore"])
 def test_recommend_orders_as_told(tacit, model, mine, by):
-    listed = json.loads(
-        tacit("recommend", model, "--ratings", mine, "--by", by, "--json").out
-    )["recommendations"]
+    listed = json.loads(tacit("recommend", model, "--ratings", mine, "--by", by, "--json").out)[
+        "recommendations"
+    ]
     scores = [line["score"] for line in listed]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_everyones_lists_are_marked_personal(tacit, model, table, tmp_path):
     seen = tacit(
-        "recommend",
-        model,
-        "--people",
-        table,
-        "--out",
-        tmp_path / "lists.parquet",
-        "-n",
-        3,
+        "recommend", model, "--people", table, "--out", tmp_path / "lists.parquet", "-n", 3
     )
     assert seen.status == 0, seen.err
     lists = pl.read_parquet(tmp_path / "lists.parquet")
@@ -114,16 +92,10 @@ def test_the_statement_in_three_forms(tacit, model):
     words = tacit("statement", model).out
     assert "CERTIFIED" in words
     facts = json.loads(tacit("statement", model, "--json").out)
-    assert (facts["unit"], facts["epsilon"], facts["certified"]) == (
-        "user",
-        2.0,
-        "certified",
-    )
+    assert (facts["unit"], facts["epsilon"], facts["certified"]) == ("user", 2.0, "certified")
     told = ("name=films", "date=2030-01-01", "by=A library", "region=EU")
     declared = [part for each in told for part in ("--declare", each)]
-    record = json.loads(
-        tacit("statement", model, "--registry", *declared, "--json").out
-    )
+    record = json.loads(tacit("statement", model, "--registry", *declared, "--json").out)
     basic = record["deployment"]["basic"]
     assert (basic["name"], basic["publication_date"]) == ("films", "2030-01-01")
     missing = tacit("statement", model, "--registry")
@@ -174,9 +146,7 @@ def test_the_statement_is_written_as_a_document(tacit, model, tmp_path):
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else each,
 )
-def test_a_document_that_cannot_be_says_why(
-    tacit, model, tmp_path, monkeypatch, args, remedy
-):
+def test_a_document_that_cannot_be_says_why(tacit, model, tmp_path, monkeypatch, args, remedy):
     monkeypatch.chdir(tmp_path)
     seen = tacit("statement", model, *args)
     assert seen.status == 2
@@ -187,10 +157,7 @@ def test_a_document_that_cannot_be_says_why(
 def test_a_model_is_verified_against_its_book(tacit, model, tacit_home):
     assert tacit("verify", model).status == 0
     (tacit_home / "ledger.sqlite").rename(tacit_home / "gone.sqlite")
-    assert (
-        tacit("verify", model, "--ledger", tacit_home / "other.sqlite").status
-        == 1
-    )
+    assert tacit("verify", model, "--ledger", tacit_home / "other.sqlite").status == 1
 
 
 def test_a_book_restored_from_an_old_copy_is_exposed(
@@ -220,24 +187,12 @@ def test_the_ledger_shows_and_replays(tacit, model):
 
 
 def test_similar_and_export(tacit, model, tmp_path):
-    near = json.loads(tacit("similar", model, "Film 3", "--json").out)[
-        "similar"
-    ]
+    near = json.loads(tacit("similar", model, "Film 3", "--json").out)["similar"]
     assert near[0]["closeness"] >= near[-1]["closeness"]
-    assert (
-        tacit(
-            "export", model, "--to", "npz", "--out", tmp_path / "m.npz"
-        ).status
-        == 0
-    )
+    assert tacit("export", model, "--to", "npz", "--out", tmp_path / "m.npz").status == 0
     with np.load(tmp_path / "m.npz") as arrays:
         assert arrays["ids"].shape == (14,)
-    assert (
-        tacit(
-            "export", model, "--to", "parquet", "--out", tmp_path / "m.parquet"
-        ).status
-        == 0
-    )
+    assert tacit("export", model, "--to", "parquet", "--out", tmp_path / "m.parquet").status == 0
     assert pl.read_parquet(tmp_path / "m.parquet").height == 14
 
 
@@ -263,46 +218,22 @@ def test_evaluate_compares_and_is_booked_once(tacit, table):
         ("popularity", 5.0),
         ("popularity", None),
     ]
-    assert all(
-        c["runs"] == 2 and c["rmse"] > 0 and c["rmse_sd"] is not None
-        for c in cells
-    )
+    assert all(c["runs"] == 2 and c["rmse"] > 0 and c["rmse_sd"] is not None for c in cells)
     assert "NOT PRIVATE" in tacit(*base).out
     told = json.loads(tacit("ledger", "show", "--json").out)
     assert len(told["entries"]) == 1
 
 
-def test_evaluation_is_refused_on_a_capped_book_unless_it_stays_with_the_owner(
-    tacit, table
-):
+def test_evaluation_is_refused_on_a_capped_book_unless_it_stays_with_the_owner(tacit, table):
     assert tacit("ledger", "cap", "--epsilon", 5).status == 0
-    base = (
-        "evaluate",
-        table,
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--seeds",
-        1,
-    )
+    base = ("evaluate", table, "--scale", "1,5", "--method", "popularity", "--seeds", 1)
     assert tacit(*base).status == 2
     assert tacit(*base, "--owner-only").status == 0
 
 
 @pytest.mark.parametrize("split", ["90/10", "people"])
 def test_evaluate_splits(tacit, table, split):
-    args = (
-        "--scale",
-        "1,5",
-        "--method",
-        "popularity",
-        "--split",
-        split,
-        "--seeds",
-        1,
-        "--json",
-    )
+    args = ("--scale", "1,5", "--method", "popularity", "--split", split, "--seeds", 1, "--json")
     extra = ("--positive", 3, "--hold", 5) if split == "people" else ()
     cell = json.loads(tacit("evaluate", table, *args, *extra).out)["cells"][0]
     assert cell["recall@20" if split == "people" else "rmse"] is not None
@@ -310,16 +241,7 @@ def test_evaluate_splits(tacit, table, split):
 
 def test_plan_spends_nothing(tacit, tacit_home):
     seen = tacit(
-        "plan",
-        "--method",
-        "bias",
-        "--epsilon",
-        1,
-        "--users",
-        2000,
-        "--items",
-        300,
-        "--no-forecast",
+        "plan", "--method", "bias", "--epsilon", 1, "--users", 2000, "--items", 300, "--no-forecast"
     )
     assert seen.status == 0
     assert "attacker" in seen.out
@@ -340,9 +262,7 @@ def test_help_is_light():
         "heavy = {'numba', 'numpy', 'polars', 'scipy', 'dp_accounting'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
-    subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 def test_every_command_has_help(tacit):

@@ -26,9 +26,7 @@ def kept(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         told = []
         patch.setattr(shown, "print_json", told.append)
-        patch.setattr(
-            sys, "argv", ["tacit", "demo", "--json", "--out", str(folder)]
-        )
+        patch.setattr(sys, "argv", ["tacit", "demo", "--json", "--out", str(folder)])
         with pytest.raises(SystemExit) as stop:
             main()
     assert not stop.value.code
@@ -63,8 +61,7 @@ def test_a_list_fits_its_own_person_best(kept):
 
     for mine in people:
         scores = {
-            other["name"]: agreement(mine["recommendations"], other["likes"])
-            for other in people
+            other["name"]: agreement(mine["recommendations"], other["likes"]) for other in people
         }
         assert max(scores, key=scores.get) == mine["name"]
 
@@ -83,9 +80,7 @@ def test_the_tour_is_told_and_says_what_is_next(kept, tacit, monkeypatch):
     model = load(folder / "model")
     verdict = ask(model, str(folder / "ledger.sqlite"), None)
     assert verdict.holds
-    monkeypatch.setattr(
-        shown, "fit_demo", lambda *_, **__: (model, told["data"])
-    )
+    monkeypatch.setattr(shown, "fit_demo", lambda *_, **__: (model, told["data"]))
     seen = tacit("demo")
     assert seen.status == 0, seen.err
     for each in shown.PEOPLE:

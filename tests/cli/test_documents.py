@@ -26,9 +26,7 @@ def test_a_book_is_a_page_that_stands_alone(tacit, model, tmp_path):
     assert "left of a cap of 3" in text
 
 
-def test_a_book_as_markdown_has_every_entry_and_its_head(
-    tacit, model, tmp_path
-):
+def test_a_book_as_markdown_has_every_entry_and_its_head(tacit, model, tmp_path):
     page = tmp_path / "book.md"
     assert tacit("ledger", "show", "--out", page).status == 0
     facts = json.loads(tacit("ledger", "show", "--json").out)
@@ -46,9 +44,7 @@ def test_a_damaged_book_is_no_page(tacit, model, tmp_path, tacit_home):
     with closing(sqlite3.connect(book)) as ledger, ledger:
         names = [
             row[0]
-            for row in ledger.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-            )
+            for row in ledger.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         ]
         for name in names:
             ledger.execute(f'DROP TRIGGER "{name}"')
@@ -69,9 +65,7 @@ def test_a_verdict_is_written_and_printed(tacit, model, tmp_path, name):
     assert "NOT VERIFIED" not in page.read_text()
 
 
-def test_a_model_that_is_not_in_the_book_gets_its_page_too(
-    tacit, model, tmp_path
-):
+def test_a_model_that_is_not_in_the_book_gets_its_page_too(tacit, model, tmp_path):
     page = tmp_path / "verdict.md"
     place = tmp_path / "other.sqlite"
     assert tacit("ledger", "cap", "--epsilon", 1, "--ledger", place).status == 0

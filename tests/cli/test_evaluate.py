@@ -34,11 +34,7 @@ def test_files_for_the_owner_alone(tacit, table, tmp_path) -> None:
 
     names = ("page.html", "table.csv", "people.parquet")
     page, csv, people = (tmp_path / name for name in names)
-    seen = _run(
-        tacit,
-        table,
-        *("--report", page, "--csv", csv, "--people", people),
-    )
+    seen = _run(tacit, table, *("--report", page, "--csv", csv, "--people", people))
     assert seen.status == 0, seen.err
     for path in (page, csv, people):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -98,12 +94,8 @@ def test_bad_options_are_refused_before_reading(tacit, table, bad) -> None:
     assert "remedy" in seen.err
 
 
-def test_public_people_are_for_the_fits_that_use_them(
-    tacit, table, timed
-) -> None:
-    asked = f"{BASE} --no-reference --no-twin".replace(
-        "1,5 --seeds", "5 --seeds"
-    )
+def test_public_people_are_for_the_fits_that_use_them(tacit, table, timed) -> None:
+    asked = f"{BASE} --no-reference --no-twin".replace("1,5 --seeds", "5 --seeds")
     both = asked.replace("popularity", "popularity,bayes").split()
     told = tacit("evaluate", table, *both, "--public", timed, "--json")
     assert told.status == 0, told.err

@@ -38,10 +38,7 @@ def test_help_names_the_true_default_methods(tacit):
 
     for command in ("fit", "evaluate"):
         words = " ".join(tacit(command, "--help").out.split())
-        assert (
-            f"{DEFAULT} unless said, {DEFAULT_POSITIVE} with --positive"
-            in words
-        )
+        assert f"{DEFAULT} unless said, {DEFAULT_POSITIVE} with --positive" in words
 
 
 @pytest.mark.parametrize(
@@ -51,26 +48,13 @@ def test_help_names_the_true_default_methods(tacit):
         ("doctor", "--wipe"),
         ("ledger", "cap", "--epsilon", 9),
         ("recommend", "MODEL", "--people", "TABLE", "--out", "OUT.csv"),
-        (
-            "plan",
-            "--epsilon",
-            1,
-            "--users",
-            50,
-            "--items",
-            9,
-            "--calibration",
-            "none",
-        ),
+        ("plan", "--epsilon", 1, "--users", 50, "--items", 9, "--calibration", "none"),
     ],
     ids=lambda args: args[0],
 )
 def test_json_is_all_there_is_on_stdout(tacit, fitted, table, tmp_path, args):
     names = {"MODEL": fitted("m", "--method", "popularity"), "TABLE": table}
-    real = [
-        names.get(each, str(each).replace("OUT", f"{tmp_path}/out"))
-        for each in args
-    ]
+    real = [names.get(each, str(each).replace("OUT", f"{tmp_path}/out")) for each in args]
     seen = tacit(*real, "--json")
     assert seen.status == 0, seen.err
     assert json.loads(seen.out)
@@ -125,80 +109,36 @@ def test_known_people_under_another_name_are_a_note_and_not_a_line_of_source(
 
 def test_an_export_named_as_another_format_is_refused(tacit, fitted, tmp_path):
     seen = tacit(
-        "export",
-        fitted("m", "--method", "bias"),
-        "--to",
-        "parquet",
-        "--out",
-        tmp_path / "x.npz",
+        "export", fitted("m", "--method", "bias"), "--to", "parquet", "--out", tmp_path / "x.npz"
     )
     assert seen.status == 2
     assert not (tmp_path / "x.npz").exists()
 
 
-def test_the_owner_is_told_the_layout_and_that_counts_are_private(
-    tacit, tmp_path
-):
-    rows = [
-        f"{u},{i},{1 + (u * i) % 5},{10 + i}"
-        for u in range(1, 30)
-        for i in range(1, 9)
-    ]
+def test_the_owner_is_told_the_layout_and_that_counts_are_private(tacit, tmp_path):
+    rows = [f"{u},{i},{1 + (u * i) % 5},{10 + i}" for u in range(1, 30) for i in range(1, 9)]
     (tmp_path / "ratings.csv").write_text(
         "userId,movieId,rating,timestamp\n" + "\n".join([*rows, rows[0]]) + "\n"
     )
-    args = (
-        "--positive",
-        4,
-        "--users",
-        30,
-        "--epsilon",
-        1,
-        "--out",
-        tmp_path / "m",
-    )
+    args = ("--positive", 4, "--users", 30, "--epsilon", 1, "--out", tmp_path / "m")
     seen = tacit("fit", tmp_path / "ratings.csv", *args)
     assert "read as MovieLens csv" in seen.err
     assert "ratings from 0.5 to 5" in seen.err
-    assert (
-        "merged 1 duplicate like (--duplicates last); for the owner only"
-        in seen.err
-    )
+    assert "merged 1 duplicate like (--duplicates last); for the owner only" in seen.err
     assert "below 4; for the owner only" in seen.err
 
 
-def test_what_is_rated_low_is_no_like_and_is_not_shown_again(
-    tacit, fitted, tmp_path
-):
+def test_what_is_rated_low_is_no_like_and_is_not_shown_again(tacit, fitted, tmp_path):
     model = fitted("likes", "--positive", 4)
     (tmp_path / "low.csv").write_text("item,rating\ni1,1\ni2,2\n")
-    seen = tacit(
-        "recommend",
-        model,
-        "--ratings",
-        tmp_path / "low.csv",
-        "-n",
-        20,
-        "--json",
-    )
+    seen = tacit("recommend", model, "--ratings", tmp_path / "low.csv", "-n", 20, "--json")
     assert "none of these ratings is a like (4 or more)" in seen.err
     (tmp_path / "mixed.csv").write_text("item,rating\ni1,1\ni3,5\n")
     (tmp_path / "one.csv").write_text("item,rating\ni3,5\n")
     mixed, one = (
-        {
-            line["item"]: line["score"]
-            for line in json.loads(shown.out)["recommendations"]
-        }
+        {line["item"]: line["score"] for line in json.loads(shown.out)["recommendations"]}
         for shown in (
-            tacit(
-                "recommend",
-                model,
-                "--ratings",
-                tmp_path / f"{f}.csv",
-                "-n",
-                20,
-                "--json",
-            )
+            tacit("recommend", model, "--ratings", tmp_path / f"{f}.csv", "-n", 20, "--json")
             for f in ("mixed", "one")
         )
     )
@@ -211,34 +151,19 @@ def test_a_list_of_likes_needs_no_ratings(tacit, fitted, tmp_path):
     (tmp_path / "liked.csv").write_text("item\ni3\n")
     (tmp_path / "rated.csv").write_text("item,rating\ni3,5\n")
     bare, rated = (
-        tacit("recommend", model, "--ratings", tmp_path / f"{f}.csv")
-        for f in ("liked", "rated")
+        tacit("recommend", model, "--ratings", tmp_path / f"{f}.csv") for f in ("liked", "rated")
     )
     assert bare.status == 0, bare.err
     assert bare.out == rated.out
 
 
-def test_everyones_list_from_likes_leaves_out_what_they_rated_low(
-    tacit, fitted, table, tmp_path
-):
+def test_everyones_list_from_likes_leaves_out_what_they_rated_low(tacit, fitted, table, tmp_path):
     model = fitted("likes", "--positive", 4)
     assert (
-        tacit(
-            "recommend",
-            model,
-            "--people",
-            table,
-            "--out",
-            tmp_path / "l.csv",
-            "-n",
-            20,
-        ).status
+        tacit("recommend", model, "--people", table, "--out", tmp_path / "l.csv", "-n", 20).status
         == 0
     )
-    rated = {
-        tuple(line.split(",")[:2])
-        for line in table.read_text().splitlines()[1:]
-    }
+    rated = {tuple(line.split(",")[:2]) for line in table.read_text().splitlines()[1:]}
     listed = {
         tuple(line.split(",")[k] for k in (0, 2))
         for line in (tmp_path / "l.csv").read_text().splitlines()[1:]
@@ -259,16 +184,9 @@ def test_items_to_choose_from_must_be_known(tacit, fitted, tmp_path):
     assert tacit(*args, tmp_path / "none").status == 2
 
 
-def test_who_knows_titles_only_is_told_that_the_model_has_ids(
-    tacit, fitted, tmp_path
-):
+def test_who_knows_titles_only_is_told_that_the_model_has_ids(tacit, fitted, tmp_path):
     (tmp_path / "mine.csv").write_text("item,rating\nBlade Runner,5\n")
-    seen = tacit(
-        "recommend",
-        fitted("m", "--method", "bias"),
-        "--ratings",
-        tmp_path / "mine.csv",
-    )
+    seen = tacit("recommend", fitted("m", "--method", "bias"), "--ratings", tmp_path / "mine.csv")
     assert seen.status == 2
     assert "has no titles" in seen.err
 
@@ -307,9 +225,7 @@ def test_numbers_stand_to_the_right_and_ids_to_the_left(capsys):
         ("noise", "4.2e+05", " 9"),
         ("expected", "4.46 ± 1.00", "–"),
     )
-    assert [line[:4] for line in (head, first, second)] == [
-        *("item", "07  ", "5   "),
-    ]
+    assert [line[:4] for line in (head, first, second)] == [*("item", "07  ", "5   ")]
     for name, above, below in columns:
         end = head.index(name) + len(name)
         assert first.index(above) + len(above) == end
@@ -329,14 +245,7 @@ def test_a_folder_with_two_sets_of_ratings_is_refused(tacit, tmp_path):
 def test_a_pipe_is_refused_with_a_remedy(tacit, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     seen = tacit(
-        "fit",
-        tmp_path / "pipe",
-        "--scale",
-        "1,5",
-        "--epsilon",
-        1,
-        "--out",
-        tmp_path / "m",
+        "fit", tmp_path / "pipe", "--scale", "1,5", "--epsilon", 1, "--out", tmp_path / "m"
     )
     assert seen.status == 2
     assert "save the data to a file" in seen.err
@@ -344,8 +253,7 @@ def test_a_pipe_is_refused_with_a_remedy(tacit, tmp_path):
 
 def test_part_of_a_title_is_enough_for_a_hint(tacit, table, tmp_path):
     (tmp_path / "items.csv").write_text(
-        "id,title\n"
-        + "".join(f"i{i},A Long Story {i} (1999)\n" for i in range(12))
+        "id,title\n" + "".join(f"i{i},A Long Story {i} (1999)\n" for i in range(12))
     )
     args = (
         "--items",

@@ -117,9 +117,7 @@ def test_no_entry_of_a_version_is_not_no_defect(tacit, two):
     assert told.strip() == "no entry was made by version 9.9"
 
 
-@pytest.mark.parametrize(
-    "harm", ["DROP TABLE fingerprint", "DROP TRIGGER entry_stays"]
-)
+@pytest.mark.parametrize("harm", ["DROP TABLE fingerprint", "DROP TRIGGER entry_stays"])
 def test_lost_guards_and_marks_are_found(tacit, two, harm):
     with sqlite3.connect(two) as connection:
         connection.execute(harm)

@@ -14,11 +14,7 @@ RATED = re.compile(r"\b[Rr]at(ing|ings|ed)\b")
 def plays(tmp_path_factory):
     """A hundred people in two crowds, who play what their crowd plays."""
     path = tmp_path_factory.mktemp("plays") / "plays.csv"
-    rows = [
-        f"u{u},i{(u % 2) * 10 + (u + k * k) % 10}"
-        for u in range(100)
-        for k in range(4)
-    ]
+    rows = [f"u{u},i{(u % 2) * 10 + (u + k * k) % 10}" for u in range(100) for k in range(4)]
     path.write_text("user,item\n" + "\n".join(sorted(set(rows))) + "\n")
     (path.parent / "mine.csv").write_text("item\ni1\ni2\n")
     return path
@@ -84,9 +80,7 @@ def test_a_plan_for_likes_speaks_of_likes(tacit, tacit_home):
     assert "Recall@20 is the share" in above
 
 
-def test_a_method_of_ratings_is_told_what_it_learns(
-    tacit, table, tmp_path, tacit_home
-):
+def test_a_method_of_ratings_is_told_what_it_learns(tacit, table, tmp_path, tacit_home):
     seen = tacit(
         *("fit", table, "--scale", "1,5", "--positive", 4, "--users", 30),
         *("--method", "bias", "--epsilon", 1, "--out", tmp_path / "m"),

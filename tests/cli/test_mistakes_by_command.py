@@ -89,9 +89,7 @@ serve model --root x
 COMMANDS = sorted({line.split()[0] for line in MISTAKES})
 FILES = {
     "numbers.csv": "user,item,rating\n"
-    + "".join(
-        f"{u},i{i},{1 + (u * i) % 5}\n" for u in range(9) for i in range(9)
-    ),
+    + "".join(f"{u},i{i},{1 + (u * i) % 5}\n" for u in range(9) for i in range(9)),
     "asfloats.txt": "7.0\n8\n",
     "asfloats.csv": "user,epsilon\n7.0,0.5\n",
 }
@@ -144,10 +142,7 @@ def test_a_mistake_is_answered_and_costs_nothing(desk, told, command):
         ("audit byes", "did you mean bayes?"),
         ("audit modl", "did you mean the model model?"),
         (f"fit numbers.csv {FIT}2 --without asfloats.txt", "'7.0'"),
-        (
-            "fit likes.csv --positive --epsilon 1 --users 3 --out m --method bayes",
-            "--method ease",
-        ),
+        ("fit likes.csv --positive --epsilon 1 --users 3 --out m --method bayes", "--method ease"),
         ("recommend model --by ''", "--by: is empty"),
     ],
 )

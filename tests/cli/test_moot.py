@@ -25,31 +25,11 @@ USES = {
     "refresh": [*("r.csv", "--out", "m", "--horizon", "4", "--epsilon", "1")],
     "recommender": [
         *("--scale", "1,5"),
-        *(
-            "--method",
-            "bias",
-            "--items",
-            "i.csv",
-            "--users",
-            "9",
-            "--cohort",
-            "9",
-        ),
+        *("--method", "bias", "--items", "i.csv", "--users", "9", "--cohort", "9"),
         *("--least", "5", "--aggregator", "u", "--aggregator-pin", "p"),
         *("--out", "m", "--port", "0", "--home", "h"),
     ],
-    "aggregator": [
-        *(
-            "--recommender-pin",
-            "p",
-            "--least",
-            "5",
-            "--port",
-            "0",
-            "--home",
-            "h",
-        ),
-    ],
+    "aggregator": [*("--recommender-pin", "p", "--least", "5", "--port", "0", "--home", "h")],
     "device": ["--recommender", "u", "--ratings", "r.csv", "--home", "h"],
     "fleet": ["--recommender", "u", "--data", "r.csv"],
     "ticket": ["--server", "recommender", "--home", "h"],
@@ -67,27 +47,17 @@ MAKES = {
     "is the model's own": ["."],
     "has no effect with --quick": ["--quick"],
     "has no effect with --no-forecast": ["--no-forecast"],
-    "has no effect with --public-ratings": [
-        *("--ratings", "r.csv", "--public-ratings"),
-    ],
+    "has no effect with --public-ratings": [*("--ratings", "r.csv", "--public-ratings")],
     "has no effect with --explain": ["--explain", "Zodiac"],
     "has no effect with --rounds": ["--rounds", "1"],
 }
 """What makes the use of a row; a row that is about something missing needs nothing."""
-VALUES = {
-    click.FLOAT: "0.5",
-    click.INT: "5",
-    click.STRING: "1",
-}
+VALUES = {click.FLOAT: "0.5", click.INT: "5", click.STRING: "1"}
 
 
 def rows() -> list[tuple[Moot, str]]:
     """Every option of every row."""
-    return [
-        (each, name)
-        for each in TABLE
-        for name in sorted(each.names(command(each.command)))
-    ]
+    return [(each, name) for each in TABLE for name in sorted(each.names(command(each.command)))]
 
 
 def command(name: str) -> click.Command:

@@ -51,9 +51,7 @@ def test_a_new_population_or_book_is_told(tacit, model, popularity, tmp_path):
     ],
     ids=lambda words: words[0],
 )
-def test_whatever_begins_a_population_tells_so(
-    tacit, model, table, words, monkeypatch
-):
+def test_whatever_begins_a_population_tells_so(tacit, model, table, words, monkeypatch):
     monkeypatch.chdir(model.parent)
     ids = "\n".join(f"i{k}" for k in range(12))
     (model.parent / "items.csv").write_text(f"id\n{ids}\n")
@@ -73,13 +71,10 @@ def test_a_cap_below_what_is_spent_says_so(tacit, model):
     assert "is spent already" in told.out
 
 
-def test_a_purpose_is_published_and_is_not_the_purpose_of_processing(
-    tacit, popularity, tmp_path
-):
+def test_a_purpose_is_published_and_is_not_the_purpose_of_processing(tacit, popularity, tmp_path):
     out, page = tmp_path / "m", tmp_path / "page.md"
     told = tacit(
-        *(*popularity, "--epsilon", 1, "--users", 30, "--out", out),
-        *("--purpose", "spring"),
+        *(*popularity, "--epsilon", 1, "--users", 30, "--out", out), *("--purpose", "spring")
     )
     assert "it should name nobody" in told.err
     assert tacit("statement", out, "--out", page).status == 0
@@ -90,8 +85,7 @@ def test_a_purpose_is_published_and_is_not_the_purpose_of_processing(
 
 def test_figures_of_an_evaluation_are_warned_of(tacit, model, tmp_path):
     told = tacit(
-        *("statement", model, "--out", tmp_path / "s.md"),
-        *("--declare", "utility=RMSE .90"),
+        *("statement", model, "--out", tmp_path / "s.md"), *("--declare", "utility=RMSE .90")
     )
     assert "evaluate --release" in told.err
 
@@ -109,27 +103,20 @@ def test_an_audit_of_another_claim_is_refused(tacit, model, tmp_path):
     }
     path = tmp_path / "other.json"
     path.write_text(json.dumps({"findings": [finding], "best": [finding]}))
-    told = tacit(
-        *("statement", model, "--out", tmp_path / "s.md"),
-        *("--audit", path),
-    )
+    told = tacit(*("statement", model, "--out", tmp_path / "s.md"), *("--audit", path))
     assert told.status == 2
     assert "about other claims" in told.err
     assert "remedy: run `tacit audit popularity" in told.err
 
 
-ASKED = tuple(
-    f"--declare={name}=2030-01-31" for name in ("name", "by", "region", "date")
-)
+ASKED = tuple(f"--declare={name}=2030-01-31" for name in ("name", "by", "region", "date"))
 
 
 def test_the_registry_lists_what_is_certified_and_what_was_evaluated(
     tacit, model, popularity, tmp_path
 ):
     record = tacit("statement", model, "--registry", *ASKED)
-    assert "No evaluation on these ratings stands in the book" in re.sub(
-        r"\s+", " ", record.out
-    )
+    assert "No evaluation on these ratings stands in the book" in re.sub(r"\s+", " ", record.out)
     out = tmp_path / "none"
     made = tacit(*popularity, "--calibration", "none", "--out", out)
     assert made.status == 0, made.err
@@ -142,12 +129,8 @@ def test_a_release_without_a_bound_is_not_a_total_of_nothing(tacit, tmp_path):
     from tacit.ledger.account.event import Unbounded
     from tacit.ledger.book.book import open_book
 
-    event = Unbounded(
-        name="x", noise="none", claimed_epsilon=1.0, reason="no proof"
-    )
-    open_book().reserve(
-        [event], unit="user", budget=None, purpose="", method="m"
-    )
+    event = Unbounded(name="x", noise="none", claimed_epsilon=1.0, reason="no proof")
+    open_book().reserve([event], unit="user", budget=None, purpose="", method="m")
     told = tacit("ledger", "show").out
     assert "no bound" in told
     assert "1 without a bound" in told
@@ -164,9 +147,7 @@ def test_a_release_without_a_bound_is_not_a_total_of_nothing(tacit, tmp_path):
 def test_what_is_declared_is_checked(tacit, model, tmp_path, line, says):
     path = tmp_path / "about.toml"
     path.write_text(line + "\n")
-    told = tacit(
-        *("statement", model, "--out", tmp_path / "s.md", "--about", path),
-    )
+    told = tacit(*("statement", model, "--out", tmp_path / "s.md", "--about", path))
     assert told.status == 2
     assert says in told.err
 

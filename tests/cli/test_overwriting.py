@@ -41,11 +41,7 @@ OTHERS = {
     "recommender --out": "refused for a new training: test_unused.py",
 }
 NAMES = ("out", "report", "csv", "people", "figures", "plot")
-NOT_WRITTEN = {
-    "recommend --people",
-    "reproduce --figures",
-    "synthesize --people",
-}  # are asked for
+NOT_WRITTEN = {"recommend --people", "reproduce --figures", "synthesize --people"}  # are asked for
 
 
 def every_command():

@@ -82,9 +82,7 @@ def matrix() -> list[Cell]:
                 (True, False) if counted else (True,),
                 (True, False),
             ):
-                cells.append(
-                    Cell(name, unit, calibration, engine, extra, users, file)
-                )
+                cells.append(Cell(name, unit, calibration, engine, extra, users, file))
     return cells
 
 
@@ -100,9 +98,7 @@ ALWAYS = [
     Cell("covariance-knn", "rating", "paper", "threads", "plain"),
 ]
 CELLS = (
-    matrix()
-    if os.environ.get("TACIT_FULL")
-    else [*ALWAYS, *Random(13).sample(matrix(), SAMPLE)]
+    matrix() if os.environ.get("TACIT_FULL") else [*ALWAYS, *Random(13).sample(matrix(), SAMPLE)]
 )
 
 
@@ -123,16 +119,12 @@ def planned(tacit, cell: Cell, table, items, *more):
     given = ("--items", items if cell.file else ITEMS)
     if cell.unit == "value":
         given = ("--ratings", table, *(given if cell.file else ()))
-    return tacit(
-        "plan", *cell.options, *given, "--no-forecast", "--json", *more
-    )
+    return tacit("plan", *cell.options, *given, "--no-forecast", "--json", *more)
 
 
 def fitted(tacit, cell: Cell, table, items, out, *more):
     given = ("--items", items) if cell.file else ()
-    return tacit(
-        "fit", table, *cell.options, *given, "--out", out, "--json", *more
-    )
+    return tacit("fit", table, *cell.options, *given, "--out", out, "--json", *more)
 
 
 def same(found: dict[str, dict], drawn: dict[str, dict]) -> None:
@@ -162,9 +154,7 @@ def test_plan_prices_what_fit_draws(tacit, table, catalogue, tmp_path, cell):
     same(found, drawn)
 
 
-def test_a_plan_with_a_start_prices_what_such_a_fit_draws(
-    tacit, table, catalogue, tmp_path
-):
+def test_a_plan_with_a_start_prices_what_such_a_fit_draws(tacit, table, catalogue, tmp_path):
     """Break 5, with `--start`: the catalogue is that of both, and the rounds are its own."""
     cell = Cell("bayes", "user", "sound", "threads", "cap", file=True)
     assert not fitted(tacit, cell, table, catalogue, tmp_path / "old").status
@@ -199,18 +189,14 @@ def test_a_cap_and_shared_noise_are_in_the_plan(tacit):
 
 def test_a_plan_reads_no_pattern_that_is_private(tacit, table):
     seen = tacit(
-        *("plan", "--method", "bias", "--epsilon", 1, "--users", 30),
-        *("--ratings", table),
+        *("plan", "--method", "bias", "--epsilon", 1, "--users", 30), *("--ratings", table)
     )
     assert seen.status == 2
     assert "private" in seen.err
 
 
 def test_without_users_a_plan_says_what_it_does_not_know(tacit):
-    seen = tacit(
-        *("plan", "--method", "bias", "--epsilon", 1, "--items", 50),
-        "--no-forecast",
-    )
+    seen = tacit(*("plan", "--method", "bias", "--epsilon", 1, "--items", 50), "--no-forecast")
     assert seen.status == 0, seen.err
     assert "people/count" in seen.out
     assert "NOT KNOWN HERE: the number of people" in seen.out

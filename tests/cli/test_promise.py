@@ -63,10 +63,7 @@ def forge(model, out, **changes):
     secret = b"f" * 32
     fake = real.statement.model_copy(update={"epsilon": 0.01, **changes})
     made = signed(
-        fake,
-        real.shared.digest(),
-        lambda message: sign(secret, message),
-        sign(secret, b"").signer,
+        fake, real.shared.digest(), lambda message: sign(secret, message), sign(secret, b"").signer
     )
     if "signature" in changes:
         made = made.model_copy(update=changes)
@@ -91,9 +88,7 @@ def boasts(text: str) -> bool:
     ],
     ids=["entry", "population", "nowhere", "unsigned"],
 )
-def test_no_command_calls_a_forged_folder_certified(
-    tacit, model, key, tmp_path, table, changes
-):
+def test_no_command_calls_a_forged_folder_certified(tacit, model, key, tmp_path, table, changes):
     """Break 9: digests repaired, signed by its maker's own key."""
     fake = forge(model, tmp_path / "fake", **changes)
     mine = tmp_path / "mine.csv"
@@ -157,17 +152,13 @@ def test_a_key_is_enough_to_verify(tacit, model, key, tmp_path, monkeypatch):
     told = tacit("statement", model)
     assert SELF in told.out
     assert "not checked" in told.err
-    assert tacit("statement", model, "--key", key).out.startswith(
-        "Privacy statement: CERTIFIED"
-    )
+    assert tacit("statement", model, "--key", key).out.startswith("Privacy statement: CERTIFIED")
     facts = json.loads(tacit("verify", model, "--key", key, "--json").out)
     assert (facts["verified"], facts["certified"]) == (True, "certified")
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_the_default_and_a_given_ledger_check_a_statement(
-    tacit, model, tmp_path
-):
+def test_the_default_and_a_given_ledger_check_a_statement(tacit, model, tmp_path):
     assert "CERTIFIED" in tacit("statement", model).out.splitlines()[0]
     assert SELF not in tacit("statement", model).out
     other = tacit("statement", model, "--ledger", tmp_path / "none.db")
@@ -216,23 +207,14 @@ def test_an_extended_model_leads_back_to_its_entry(tacit, model, key, tmp_path):
 
 def test_fit_and_show_tell_the_running_total(tacit, fit, table, tmp_path):
     first = fit("one", "--population", "films")
-    assert (
-        "'films' has spent epsilon 1 at delta 1e-06, over 1 release"
-        in first.out
-    )
+    assert "'films' has spent epsilon 1 at delta 1e-06, over 1 release" in first.out
     tacit("ledger", "cap", "--epsilon", 4, "--population", "films")
     second = fit("two", "--population", "films", "--start", tmp_path / "one")
-    assert (
-        "epsilon 1.455 at delta 1e-06, over 2 releases; its cap is 4"
-        in second.out
-    )
+    assert "epsilon 1.455 at delta 1e-06, over 2 releases; its cap is 4" in second.out
     assert "with all that it builds on" in second.out
     fit("three", "--population", "books", "--other-people")
     shown = tacit("ledger", "show").out
-    films, books = (
-        shown.split("population films")[1],
-        shown.split("population films")[0],
-    )
+    films, books = (shown.split("population films")[1], shown.split("population films")[0])
     assert "population books" in books
     rows = [line.split() for line in films.splitlines() if " bayes " in line]
     assert [(row[0], row[3]) for row in rows] == [("1", "fit"), ("4", "fit")]
@@ -248,9 +230,7 @@ def test_a_name_that_the_ledger_does_not_know_is_told(tacit, fit):
     for command in ("show", "verify", "affected"):
         seen = tacit("ledger", command, "--population", "flims")
         assert "did you mean 'films'?" in seen.err
-    assert (
-        "it has 'films'" in tacit("ledger", "show", "--population", "xyz").err
-    )
+    assert "it has 'films'" in tacit("ledger", "show", "--population", "xyz").err
     assert tacit("ledger", "show", "--population", "films").err == ""
 
 

@@ -49,9 +49,7 @@ def test_reasons_say_how_much(tacit, models, mine):
     assert seen.status == 0
     assert "because you rated" in seen.out
     assert "+0." in seen.out
-    told = json.loads(
-        tacit("recommend", models / "tastes", "--ratings", mine, "--json").out
-    )
+    told = json.loads(tacit("recommend", models / "tastes", "--ratings", mine, "--json").out)
     line = told["recommendations"][0]
     assert list(line["moved"]) == line["because"]
 
@@ -60,8 +58,7 @@ def test_a_model_without_tastes_says_so(tacit, models, mine):
     seen = tacit("recommend", models / "popularity", "--ratings", mine)
     assert "has learned no tastes" in seen.err
     assert (
-        "has learned no tastes"
-        not in tacit("recommend", models / "tastes", "--ratings", mine).err
+        "has learned no tastes" not in tacit("recommend", models / "tastes", "--ratings", mine).err
     )
 
 
@@ -70,9 +67,7 @@ def test_everybodys_liking_is_named_when_it_is_the_reason():
     from tacit.model.person.told import Recommendation, Share
 
     alone = Recommendation("a", "A", 4.0, 1.0, 4.0)
-    moved = Recommendation(
-        "a", "A", 4.0, 1.0, 4.0, ("B",), (Share("B", 0.251),)
-    )
+    moved = Recommendation("a", "A", 4.0, 1.0, 4.0, ("B",), (Share("B", 0.251),))
     assert reason(alone) == EVERYBODY
     assert reason(alone, rated=False) == POPULAR
     assert reason(moved) == "B +0.25"
@@ -97,12 +92,7 @@ def test_one_item_is_explained_by_ratings_and_tastes(tacit, models, mine):
     args = ("recommend", models / "tastes", "--ratings", mine)
     seen = tacit(*args, "--explain", "Goodfellas")
     assert seen.status == 0, seen.err
-    for words in (
-        "everybody would be told",
-        "Titanic",
-        "Crime",
-        "expected for you",
-    ):
+    for words in ("everybody would be told", "Titanic", "Crime", "expected for you"):
         assert words in seen.out
     told = json.loads(tacit(*args, "--explain", "Goodfellas", "--json").out)
     moved = told["baseline"] + sum(told["own"].values())
@@ -144,17 +134,12 @@ def test_explore_orders_likes_too(tmp_path):
         (("--out", "x.csv"), "--out is for --people"),
         (("--scale", "1,5"), "--scale is for --people"),
         (("--people", "MINE"), "--people needs --out"),
-        (
-            ("--people", "MINE", "--out", "x.csv", "--ratings", "MINE"),
-            "give one of them",
-        ),
+        (("--people", "MINE", "--out", "x.csv", "--ratings", "MINE"), "give one of them"),
         (("--people", "MINE", "--out", "MINE"), "--overwrite"),
     ],
     ids=str,
 )
-def test_options_that_would_be_passed_over_are_refused(
-    tacit, models, mine, args, says
-):
+def test_options_that_would_be_passed_over_are_refused(tacit, models, mine, args, says):
     args = [mine if each == "MINE" else each for each in args]
     seen = tacit("recommend", models / "bias", *args)
     assert seen.status == 2

@@ -31,9 +31,7 @@ def test_one_charge_pays_for_every_release(tacit, table, tmp_path):
     assert told["statement"]["schedule"]["horizon"] == 3
     second = tacit(*asked(table, tmp_path))
     assert "release 2 of 3 written to" in " ".join(second.out.split())
-    again = json.loads(
-        tacit(*asked(table, tmp_path, "--release", 1, "--json")).out
-    )
+    again = json.loads(tacit(*asked(table, tmp_path, "--release", 1, "--json")).out)
     assert again["digest"] == told["digest"]
     book = tmp_path / "book.db"
     shown = tacit("ledger", "show", "--ledger", book).out

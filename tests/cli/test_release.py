@@ -38,21 +38,9 @@ def fitted(tacit, table, tmp_path, book):
     return run
 
 
-def test_figures_are_published_and_charged(
-    tacit, table, fitted, book, tmp_path
-):
+def test_figures_are_published_and_charged(tacit, table, fitted, book, tmp_path):
     model = fitted("--keep-apart", "20%")
-    asked = (
-        "evaluate",
-        table,
-        "--release",
-        "--model",
-        model,
-        "--epsilon",
-        ".5",
-        "--ledger",
-        book,
-    )
+    asked = ("evaluate", table, "--release", "--model", model, "--epsilon", ".5", "--ledger", book)
     shown = tacit(*asked, "--figures", tmp_path / "figures.json")
     assert shown.status == 0, shown.err
     assert "rmse" in shown.out
@@ -90,9 +78,7 @@ def test_a_release_that_cannot_be_exits_2(tacit, table, fitted, book):
         assert "remedy" in seen.err
 
 
-def test_a_tuned_model_is_written_with_its_promise(
-    tacit, table, book, tmp_path
-):
+def test_a_tuned_model_is_written_with_its_promise(tacit, table, book, tmp_path):
     done = tacit(
         "tune",
         table,

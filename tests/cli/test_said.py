@@ -12,9 +12,7 @@ def fit(tacit, tmp_path):
     def run(text, *args, scale=("--scale", "1,5")):
         (tmp_path / "r.csv").write_text(text)
         out = tmp_path / "m"
-        return tacit(
-            "fit", tmp_path / "r.csv", *scale, *FIT, "--out", out, *args
-        )
+        return tacit("fit", tmp_path / "r.csv", *scale, *FIT, "--out", out, *args)
 
     return run
 
@@ -33,10 +31,7 @@ def test_columns_and_scale_are_printed(fit):
 
 def test_columns_without_a_header_are_numbered(fit):
     seen = fit("a,x,3\nb,y,4\n")
-    assert (
-        "user from column 1, item from column 2, rating from column 3"
-        in seen.err
-    )
+    assert "user from column 1, item from column 2, rating from column 3" in seen.err
 
 
 RIVALS = "customer,user,product,score,rating\n1,a,x,3,4\n2,b,y,5,1\n"
@@ -131,9 +126,7 @@ def test_a_scale_of_a_layout_is_printed_and_stated(tacit, tmp_path):
 
 
 def test_features_are_printed(fit, tmp_path):
-    (tmp_path / "i.csv").write_text(
-        "id,title,genres\nx,A,Drama\ny,B,War|Drama\n"
-    )
+    (tmp_path / "i.csv").write_text("id,title,genres\nx,A,Drama\ny,B,War|Drama\n")
     seen = fit(PLAIN, "--items", tmp_path / "i.csv")
     assert "items: Catalogue(2 items, titles, 2 tags)" in seen.err
 
@@ -156,17 +149,13 @@ def test_likes_are_stated_as_likes(tacit, tmp_path):
 def test_a_shop_names_its_own_columns(tacit, tmp_path, monkeypatch):
     """The names are said once, and hold for the catalogue too; what is left unread is told."""
     monkeypatch.chdir(tmp_path)
-    rows = [
-        f"k{u};a{i};{1 + (u * i) % 5};web" for u in range(9) for i in (1, 2)
-    ]
+    rows = [f"k{u};a{i};{1 + (u * i) % 5};web" for u in range(9) for i in (1, 2)]
     head = "buyer_key;thing_key;joy;channel"
     (tmp_path / "shop.csv").write_text("\n".join([head, *rows]) + "\n")
     (tmp_path / "things.csv").write_text(
         "thing_key;description;category\na1;Tea;Drink\na2;Brie;Cheese\n"
     )
-    words = (
-        "fit shop.csv --scale 1,5 --epsilon 1 --users 9 --method bias --out m"
-    )
+    words = "fit shop.csv --scale 1,5 --epsilon 1 --users 9 --method bias --out m"
     refused = tacit(*words.split())
     assert refused.status == 2
     assert "--columns user=NAME" in refused.err

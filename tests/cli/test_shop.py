@@ -19,13 +19,8 @@ def shop(tmp_path, monkeypatch):
     head = "customer_id;product;stars;date"
     (tmp_path / "r.csv").write_text("\n".join([head, *rows]) + "\n")
     kinds = ("Garten", "Küche", "Camping")
-    goods = [
-        f"P{i};{title};{kinds[i // 2]};{9 + i},{90 + i}"
-        for i, title in enumerate(TITLES)
-    ]
-    (tmp_path / "p.csv").write_text(
-        "\n".join(["product;name;category;price", *goods]) + "\n"
-    )
+    goods = [f"P{i};{title};{kinds[i // 2]};{9 + i},{90 + i}" for i, title in enumerate(TITLES)]
+    (tmp_path / "p.csv").write_text("\n".join(["product;name;category;price", *goods]) + "\n")
     (tmp_path / "mine.csv").write_text("product;stars\nSpaten;5\nOfen;1\n")
     return tmp_path
 
@@ -85,10 +80,7 @@ def test_both_explanations_add_up(model, tacit):
 
 
 def test_without_ratings_nothing_is_expected_for_you(model, tacit):
-    assert (
-        "expected for anybody"
-        in tacit("recommend", "m", "--explain", "Beet").out
-    )
+    assert "expected for anybody" in tacit("recommend", "m", "--explain", "Beet").out
 
 
 def test_a_reason_that_was_rated_low_says_so(model, tacit):
@@ -146,10 +138,7 @@ def test_too_many_fields_of_a_table_with_semicolons(shop, tacit):
         ("plan --epsilon 1 --users 3.000 --items 9", "3000"),
         ("statement m --html", "--out statement.html"),
         ("recommend m --customer K1", "--people RATINGS"),
-        (
-            "fit r.csv --scale 1,5 --epsilon 1 --users 9 --out m --set foo=1",
-            "has no settings",
-        ),
+        ("fit r.csv --scale 1,5 --epsilon 1 --users 9 --out m --set foo=1", "has no settings"),
     ],
 )
 def test_a_remedy_fits_what_was_meant(shop, tacit, line, says):

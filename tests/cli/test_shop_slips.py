@@ -16,12 +16,7 @@ SCALE = ("--scale", "1,5")
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [
-        f"C{u};A{i};{1 + (u * i) % 5}"
-        for u in range(30)
-        for i in range(8)
-        if (u + i) % 3
-    ]
+    rows = [f"C{u};A{i};{1 + (u * i) % 5}" for u in range(30) for i in range(8) if (u + i) % 3]
     head = "customer_no;article_no;satisfaction"
     (tmp_path / "sat.csv").write_text("\n".join([head, *rows]) + "\n")
     bought = [row.rsplit(";", 1)[0] for row in rows]
@@ -49,9 +44,7 @@ def of_high_ratings(shop, tacit):
     return done
 
 
-def test_a_threshold_without_ratings_is_refused_and_begins_no_ledger(
-    shop, tacit
-):
+def test_a_threshold_without_ratings_is_refused_and_begins_no_ledger(shop, tacit):
     done = tacit("fit", "sat.csv", "--positive", 4, *LIKES)
     assert done.status != 0
     assert "not read: `satisfaction`" in done.err
@@ -102,9 +95,7 @@ def test_recommend_takes_the_names_of_columns(of_high_ratings, shop, tacit):
     told = tacit("recommend", "m", "--ratings", "own.csv", *named)
     assert told.status == 0, told.err
     assert "'A1' is in lines 2 and 4: the later counts" in told.err
-    lost = tacit(
-        "recommend", "m", "--ratings", "own.csv", "--columns", "item=x"
-    )
+    lost = tacit("recommend", "m", "--ratings", "own.csv", "--columns", "item=x")
     assert "there is no column 'x' for item" in lost.err
     alone = tacit("recommend", "m", "--columns", "item=ware")
     assert "--columns is for the file of --ratings or --people" in alone.err
@@ -138,14 +129,8 @@ def test_plan_takes_the_item_column(shop, tacit):
             "fit sat.csv --columns rating=satisfied --scale 1,5",
             "(`customer_no`, `article_no`, `satisfaction`)",
         ),
-        (
-            "fit sat.csv --columns satisfaction=rating --scale 1,5",
-            "--columns rating=satisfaction",
-        ),
-        (
-            "fit goods.csv --items sat.csv --scale 1,5",
-            "are the two files swapped?",
-        ),
+        ("fit sat.csv --columns satisfaction=rating --scale 1,5", "--columns rating=satisfaction"),
+        ("fit goods.csv --items sat.csv --scale 1,5", "are the two files swapped?"),
         ("fit buy.csv --positive --without C1", "put the ids into a file"),
     ],
 )
@@ -169,9 +154,7 @@ def test_no_cell_of_a_file_without_a_header_is_told(shop, tacit):
     assert "Ada" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("users", "far"), [(3, True), (300, True), (25, False)]
-)
+@pytest.mark.parametrize(("users", "far"), [(3, True), (300, True), (25, False)])
 def test_a_number_of_people_that_is_far_off_is_told(shop, tacit, users, far):
     words = ["--positive", "--items", "goods.csv", *LIKES, "--users", users]
     told = tacit("fit", "buy.csv", *words).err

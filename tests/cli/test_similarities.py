@@ -28,16 +28,7 @@ def learned(tacit, table, tmp_path):
 
 def test_similarities_are_written_as_pairs(tacit, learned, tmp_path):
     out = tmp_path / "pairs.parquet"
-    seen = tacit(
-        "export",
-        learned,
-        "--similarities",
-        "--to",
-        "parquet",
-        "--out",
-        out,
-        "--json",
-    )
+    seen = tacit("export", learned, "--similarities", "--to", "parquet", "--out", out, "--json")
     pairs = pl.read_parquet(out)
     assert pairs.columns == ["item", "neighbour", "similarity"]
     assert json.loads(seen.out)["pairs"] == len(pairs)
@@ -65,16 +56,7 @@ def test_plain_neighbours_start_from_them(tacit, table, learned, tmp_path):
 
 
 def test_a_model_without_similarities_says_so(tacit, table, tmp_path):
-    args = (
-        "--scale",
-        "1,5",
-        "--users",
-        30,
-        "--epsilon",
-        1,
-        "--out",
-        tmp_path / "model",
-    )
+    args = ("--scale", "1,5", "--users", 30, "--epsilon", 1, "--out", tmp_path / "model")
     assert tacit("fit", table, "--method", "bias", *args).status == 0
     seen = tacit(
         "export",

@@ -7,29 +7,12 @@ import pytest
 
 import tacit as library
 
-FIT = (
-    "--scale",
-    "1,5",
-    "--users",
-    30,
-    "--method",
-    "popularity",
-    "--epsilon",
-    1,
-)
+FIT = ("--scale", "1,5", "--users", 30, "--method", "popularity", "--epsilon", 1)
 
 
 def test_people_who_asked_are_left_out(tacit, table, tmp_path):
     (tmp_path / "gone.txt").write_text("u3\nu4\nnobody\n")
-    seen = tacit(
-        "fit",
-        table,
-        *FIT,
-        "--without",
-        tmp_path / "gone.txt",
-        "--out",
-        tmp_path / "m",
-    )
+    seen = tacit("fit", table, *FIT, "--without", tmp_path / "gone.txt", "--out", tmp_path / "m")
     assert seen.status == 0, seen.err
     assert "left out 2 people of 3 named; for the owner only" in seen.err
     assert "not in the table: 'nobody'" in seen.err
@@ -38,29 +21,22 @@ def test_people_who_asked_are_left_out(tacit, table, tmp_path):
 
 
 @pytest.mark.parametrize("names", ["U3\n", "u3,u4\n", "03\n"])
-def test_a_list_of_which_nobody_is_found_is_told_to_the_owner_alone(
-    tacit, table, tmp_path, names
-):
+def test_a_list_of_which_nobody_is_found_is_told_to_the_owner_alone(tacit, table, tmp_path, names):
     """It was refused for a while: the status told whether somebody was in the table."""
     (tmp_path / "gone.txt").write_text(names)
     seen = tacit(
-        *("fit", table, *FIT, "--without", tmp_path / "gone.txt"),
-        *("--out", tmp_path / "m"),
+        *("fit", table, *FIT, "--without", tmp_path / "gone.txt"), *("--out", tmp_path / "m")
     )
     assert seen.status == 0, seen.err
     about = [
-        line
-        for line in seen.err.splitlines()
-        if "left out" in line or "not in the table" in line
+        line for line in seen.err.splitlines() if "left out" in line or "not in the table" in line
     ]
     assert any("NOBODY is left out" in line for line in about)
     assert all(line.endswith("; for the owner only") for line in about)
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_somebody_at_the_terminal_is_asked_before_the_charge(
-    monkeypatch, wanted
-):
+def test_somebody_at_the_terminal_is_asked_before_the_charge(monkeypatch, wanted):
     from tacit.cli import people
 
     monkeypatch.setattr(people, "note", lambda text: None)
@@ -78,22 +54,11 @@ def test_somebody_at_the_terminal_is_asked_before_the_charge(
 
 @pytest.mark.parametrize(
     ("names", "says"),
-    [
-        ("\n\n", "names nobody"),
-        ("\n".join(f"u{k}" for k in range(30)), "nobody is left"),
-    ],
+    [("\n\n", "names nobody"), ("\n".join(f"u{k}" for k in range(30)), "nobody is left")],
 )
 def test_a_list_that_cannot_be(tacit, table, tmp_path, names, says):
     (tmp_path / "gone.txt").write_text(names)
-    seen = tacit(
-        "fit",
-        table,
-        *FIT,
-        "--without",
-        tmp_path / "gone.txt",
-        "--out",
-        tmp_path / "m",
-    )
+    seen = tacit("fit", table, *FIT, "--without", tmp_path / "gone.txt", "--out", tmp_path / "m")
     assert seen.status == 2
     assert says in seen.err
     assert not (tmp_path / "m").exists()
@@ -121,11 +86,7 @@ def test_people_without_ids_cannot_be_named():
 
 
 def _people(tmp_path, name, people, extra=()):
-    rows = [
-        f"{who},i{k},{1 + (k + len(who)) % 5}"
-        for who in people
-        for k in range(6)
-    ]
+    rows = [f"{who},i{k},{1 + (k + len(who)) % 5}" for who in people for k in range(6)]
     text = "\n".join(["user,item,rating", *rows, *extra])
     (tmp_path / name).write_text(text + "\n")
     return tmp_path / name
@@ -137,8 +98,7 @@ def test_an_item_that_only_they_rated_is_forgotten_with_them(tacit, tmp_path):
     mine = _people(tmp_path, "mine.csv", people, ["u3,secret,5"])
     (tmp_path / "gone.txt").write_text("u3\n")
     seen = tacit(
-        *("fit", mine, *FIT, "--without", tmp_path / "gone.txt"),
-        *("--out", tmp_path / "m"),
+        *("fit", mine, *FIT, "--without", tmp_path / "gone.txt"), *("--out", tmp_path / "m")
     )
     assert seen.status == 0, seen.err
     kept = library.load(tmp_path / "m").shared.catalogue.ids
@@ -171,9 +131,7 @@ def test_the_private_file_is_not_the_public_one(tacit, tmp_path):
         assert "nothing of them would be protected" in seen.err
 
 
-def test_who_builds_on_an_earlier_model_is_told_who_stays_in_it(
-    tacit, tmp_path
-):
+def test_who_builds_on_an_earlier_model_is_told_who_stays_in_it(tacit, tmp_path):
     mine = _people(tmp_path, "mine.csv", [f"u{k}" for k in range(30)])
     (tmp_path / "gone.txt").write_text("u3\n")
     words = ("fit", mine, *FIT[:4], "--method", "bias", "--epsilon", 1)

@@ -27,9 +27,7 @@ def earlier(folder: Path) -> Path:
     return folder
 
 
-def compare(
-    case: Case, folder: Path, begun: Path | None = None, gone: str = ""
-) -> list[str]:
+def compare(case: Case, folder: Path, begun: Path | None = None, gone: str = "") -> list[str]:
     """What differs, over all pairs of neighbours: nothing, if the promise is kept. `gone`
     lists other people to be forgotten."""
     found = []

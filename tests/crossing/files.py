@@ -68,9 +68,7 @@ def _repeated(made: list[Row]) -> list[Row]:
 def _text(made: list[Row], layout: str) -> str:
     if layout == "absent":  # as Book-Crossing writes it: 0 is no rating
         head = '"User-ID";"ISBN";"Book-Rating"'
-        lines = [
-            f'"{person}";"{item}";"{value}"' for person, item, value in made
-        ]
+        lines = [f'"{person}";"{item}";"{value}"' for person, item, value in made]
         # What no value stands for is in both files.
         lines.append('"p9";"i4";"0"')
     else:

@@ -110,7 +110,7 @@ AFTER = {
         [
             *("evaluate", "ratings.csv", "--release", "--model", "model"),
             *("--ledger", "book.db", "--epsilon", "1"),
-        ],
+        ]
     ],
     "invented": [INVENTED],
     "again": [
@@ -137,11 +137,7 @@ OPTIONS: tuple[Option, ...] = (
     ("layout", "absent"),
 )
 """Each option beside its default."""
-PEOPLE: tuple[Option, ...] = (
-    ("public", True),
-    ("apart", True),
-    ("without", True),
-)
+PEOPLE: tuple[Option, ...] = (("public", True), ("apart", True), ("without", True))
 """Options that decide whose ratings are seen; tried with all others."""
 LESS: Option = ("budgets", True)
 """Beside these alone: it is refused at other units and engines."""
@@ -162,11 +158,7 @@ def kinds() -> Iterator[Case]:
 
 def able(kind: Case) -> list[Option]:
     """The options that this kind of fit can be asked with."""
-    return [
-        each
-        for each in (*OPTIONS, *PEOPLE)
-        if each[0] != "start" or kind.method in STARTS
-    ]
+    return [each for each in (*OPTIONS, *PEOPLE) if each[0] != "start" or kind.method in STARTS]
 
 
 def given(kind: Case, *options: Option) -> Case:
@@ -209,12 +201,8 @@ def sample() -> list[Case]:
         take(at, option)
     others = [kind for kind in kinds() if kind not in sound]
     engines = {kind.engine for kind in sound} - {"threads"}
-    groups = [
-        [k for k in sound if k.engine == engine] for engine in sorted(engines)
-    ]
-    groups += [
-        [k for k in others if k.calibration == c] for c in ("paper", "none")
-    ]
+    groups = [[k for k in sound if k.engine == engine] for engine in sorted(engines)]
+    groups += [[k for k in others if k.calibration == c] for c in ("paper", "none")]
     for group, (one, other) in product(groups, TWO_BY_TWO):
         take(group, one, other)
     for kind in sound:

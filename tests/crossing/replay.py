@@ -51,9 +51,7 @@ def record() -> Iterator[Tape]:
     tape = Tape()
     original = Loop.absorb
 
-    def absorb(
-        self: Loop, round_: Round, released: Mapping[str, Released]
-    ) -> None:
+    def absorb(self: Loop, round_: Round, released: Mapping[str, Released]) -> None:
         tape.releases.append((round_.name, released))
         original(self, round_, released)
 
@@ -73,9 +71,7 @@ def play(tape: Tape) -> Iterator[None]:
     left = iter(tape.releases)
     original = Loop.absorb
 
-    def absorb(
-        self: Loop, round_: Round, released: Mapping[str, Released]
-    ) -> None:
+    def absorb(self: Loop, round_: Round, released: Mapping[str, Released]) -> None:
         name, kept = next(left, ("nothing", {}))
         seen, meant = _facts(round_.name, released), _facts(name, kept)
         if seen != meant:
@@ -84,8 +80,7 @@ def play(tape: Tape) -> Iterator[None]:
             return
         # Of a calendar's noise everything was played: nothing else may tell its sums.
         if tape.weeks and any(
-            not np.array_equal(each.value, kept[part].value)
-            for part, each in released.items()
+            not np.array_equal(each.value, kept[part].value) for part, each in released.items()
         ):
             tape.differ.append(f"sums of {name} that no noise covers")
         original(self, round_, kept)

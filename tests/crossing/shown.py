@@ -117,9 +117,7 @@ def _model(folder: Path) -> dict[str, Any]:
             found[name] = _blanked(json.loads(path.read_text()))
         else:
             found[name] = path.read_bytes()
-        if (
-            path.name == "model.json"
-        ):  # lists a file that holds a hash over times
+        if path.name == "model.json":  # lists a file that holds a hash over times
             found[name]["files"]["statement.json"] = BLANK
     return found
 
@@ -147,10 +145,7 @@ def _is_json(field: object) -> bool:
 
 def _blanked(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            name: BLANK if name in RANDOM else _blanked(each)
-            for name, each in value.items()
-        }
+        return {name: BLANK if name in RANDOM else _blanked(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_blanked(each) for each in value]
     return value

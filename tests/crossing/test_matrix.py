@@ -24,16 +24,12 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("case", matrix() if FULL else sample(), ids=str)
-def test_neighbours_show_the_same(
-    case: Case, tmp_path: Path, begun: Path
-) -> None:
+def test_neighbours_show_the_same(case: Case, tmp_path: Path, begun: Path) -> None:
     assert compare(case, tmp_path, begun) == []
 
 
 @pytest.mark.parametrize("case", pairs(all_of_them=FULL), ids=str)
-def test_neighbours_show_the_same_whoever_is_seen(
-    case: Case, tmp_path: Path, begun: Path
-) -> None:
+def test_neighbours_show_the_same_whoever_is_seen(case: Case, tmp_path: Path, begun: Path) -> None:
     """Public people, people who are forgotten, ratings that are kept apart, calendars, and
     what is made of such models."""
     assert compare(case, tmp_path, begun) == []

@@ -70,9 +70,7 @@ def failing(*_: object) -> Shared:
     raise Failure("it broke")
 
 
-def test_break_3_a_charge_that_fails_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_break_3_a_charge_that_fails_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Break 3: a fit was charged, and then failed for a reason that was public before."""
     monkeypatch.setattr(Popularity, "finish", failing)
     told = compare(plain("user"), tmp_path / "rehearsed")
@@ -84,17 +82,10 @@ def test_break_3_a_charge_that_fails_shows(
 
 def plain(unit: str) -> Case:
     """A case with nothing beside the defaults."""
-    return Case(
-        "svd-output" if unit == "value" else "popularity",
-        unit,
-        "sound",
-        "threads",
-    )
+    return Case("svd-output" if unit == "value" else "popularity", unit, "sound", "threads")
 
 
-def planted_in_model(
-    made: Callable[[InMemory], float], patch: pytest.MonkeyPatch
-) -> None:
+def planted_in_model(made: Callable[[InMemory], float], patch: pytest.MonkeyPatch) -> None:
     """A number of the private rows among the published ones."""
     original = run._Run.go
 
@@ -141,13 +132,9 @@ def test_an_exact_count_in_the_statement_shows(
     assert any("people: " in each for each in compare(plain("user"), tmp_path))
 
 
-def test_a_plan_for_the_exact_number_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plan_for_the_exact_number_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Break 4, mended the wrong way: the true number of people, uncounted."""
-    monkeypatch.setattr(
-        run, "known_people", lambda order, engine: engine.people
-    )
+    monkeypatch.setattr(run, "known_people", lambda order, engine: engine.people)
     case = Case("bias", "user", "sound", "threads", users=False)
     assert compare(case, tmp_path)
 
@@ -206,9 +193,7 @@ def test_how_many_were_forgotten_shows_unless_the_owner_alone_is_told(
 ) -> None:
     from tacit.cli import options, people
 
-    monkeypatch.setattr(
-        people, "note", lambda text: options.note(text.split(";")[0])
-    )
+    monkeypatch.setattr(people, "note", lambda text: options.note(text.split(";")[0]))
     case = Case("bias", "user", "sound", "threads", without=True)
     told = compare(case, tmp_path, gone="p5\n")
     assert any("left out" in each for each in told)
@@ -220,9 +205,7 @@ def test_the_sample_holds_every_method_and_every_option_at_every_unit() -> None:
 
     assert {case.method for case in SAMPLE} == set(names())
     for unit in UNITS:
-        sound = [
-            c for c in SAMPLE if (c.unit, c.calibration) == (unit, "sound")
-        ]
+        sound = [c for c in SAMPLE if (c.unit, c.calibration) == (unit, "sound")]
         for option in ("positive", "max_ratings"):
             assert any(getattr(case, option) for case in sound), (unit, option)
         for option in ("users", "items", "delta"):

@@ -21,9 +21,7 @@ def ratings():
 def cells(ratings):
     return {
         (ratings.users[u], ratings.items[i])
-        for u, i in zip(
-            ratings.user.tolist(), ratings.item.tolist(), strict=True
-        )
+        for u, i in zip(ratings.user.tolist(), ratings.item.tolist(), strict=True)
     }
 
 

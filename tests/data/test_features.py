@@ -28,9 +28,7 @@ def test_rare_tags_stay_small() -> None:
 
 
 def test_unknown_years_sit_at_the_centre() -> None:
-    years = np.where(
-        np.arange(ITEMS) % 3 == 0, 0, 1900 + np.arange(ITEMS) % 100
-    ).astype(np.int32)
+    years = np.where(np.arange(ITEMS) % 3 == 0, 0, 1900 + np.arange(ITEMS) % 100).astype(np.int32)
     assert np.all(design(ITEMS, years).matrix[years == 0] == 0.0)
 
 
@@ -48,8 +46,7 @@ def test_a_wild_value_moves_nothing_else() -> None:
     wild = numeric.copy()
     wild[-1] = 1e30
     np.testing.assert_array_equal(
-        design(ITEMS, numeric=wild).matrix,
-        design(ITEMS, numeric=numeric).matrix,
+        design(ITEMS, numeric=wild).matrix, design(ITEMS, numeric=numeric).matrix
     )
 
 
@@ -72,9 +69,4 @@ def test_many_tags_become_principal_components() -> None:
 
 def test_no_features_and_no_items() -> None:
     assert design(ITEMS).matrix.shape == (ITEMS, 0)
-    assert (
-        design(
-            0, np.zeros(0, np.int32), np.zeros((0, 3), np.uint8)
-        ).matrix.shape[0]
-        == 0
-    )
+    assert design(0, np.zeros(0, np.int32), np.zeros((0, 3), np.uint8)).matrix.shape[0] == 0

@@ -18,27 +18,18 @@ from tacit.data.ratings import Ratings
 from tacit.data.read import read
 from tacit.errors import DataError, SettingError
 
-DATA = {
-    "user": [7, 7, 10],
-    "item": ["b", "a", "a"],
-    "rating": [4, 2, 5],
-    "timestamp": [3, 2, 1],
-}
+DATA = {"user": [7, 7, 10], "item": ["b", "a", "a"], "rating": [4, 2, 5], "timestamp": [3, 2, 1]}
 EXPECTED = {("7", "b"): 4.0, ("7", "a"): 2.0, ("10", "a"): 5.0}
 
 
 def cells(ratings: Ratings) -> dict[tuple[str, str], float]:
     return {
         (ratings.users[int(u)], ratings.items[int(i)]): float(v)
-        for u, i, v in zip(
-            ratings.user, ratings.item, ratings.value, strict=True
-        )
+        for u, i, v in zip(ratings.user, ratings.item, ratings.value, strict=True)
     }
 
 
-@pytest.mark.parametrize(
-    "make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table]
-)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
 def test_any_frame(make: Any) -> None:
     ratings = read(make(DATA), (1, 5))
     assert cells(ratings) == EXPECTED
@@ -72,57 +63,31 @@ def test_text_and_category_ids(make: Any) -> None:
         frame["item"] = frame["item"].astype("category")
     else:
         frame = frame.with_columns(pl.col("item").cast(pl.Categorical))
-    assert cells(read(frame, (1, 5))) == {
-        ("007", "b"): 4.0,
-        ("007", "a"): 2.0,
-        ("10", "a"): 5.0,
-    }
+    assert cells(read(frame, (1, 5))) == {("007", "b"): 4.0, ("007", "a"): 2.0, ("10", "a"): 5.0}
 
 
 def test_whole_floats_are_integers() -> None:
-    assert (
-        cells(read(pd.DataFrame({**DATA, "user": [7.0, 7.0, 10.0]}), (1, 5)))
-        == EXPECTED
-    )
+    assert cells(read(pd.DataFrame({**DATA, "user": [7.0, 7.0, 10.0]}), (1, 5))) == EXPECTED
 
 
 def test_negative_integer_ids() -> None:
-    assert (
-        cells(read(pl.DataFrame({**DATA, "user": [-7, -7, 10]}), (1, 5)))[
-            ("-7", "b")
-        ]
-        == 4.0
-    )
+    assert cells(read(pl.DataFrame({**DATA, "user": [-7, -7, 10]}), (1, 5)))[("-7", "b")] == 4.0
 
 
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
         ("rating", [4.0, None, 5.0], "row 2, column rating: an empty cell"),
-        (
-            "rating",
-            [4.0, float("inf"), 5.0],
-            "row 2, column rating: the rating is NaN or infinite",
-        ),
-        (
-            "rating",
-            [4.0, 54321.0, 5.0],
-            "row 2, column rating: the rating is outside",
-        ),
-        (
-            "rating",
-            ["4", "54321x", "5"],
-            "row 2, column rating: text where a number belongs",
-        ),
+        ("rating", [4.0, float("inf"), 5.0], "row 2, column rating: the rating is NaN or infinite"),
+        ("rating", [4.0, 54321.0, 5.0], "row 2, column rating: the rating is outside"),
+        ("rating", ["4", "54321x", "5"], "row 2, column rating: text where a number belongs"),
         ("user", [1.0, None, 5.0], "row 2, column user: an empty cell"),
         ("item", ["a", None, "b"], "row 2, column item: an empty cell"),
         ("user", [1.5, 2.0, 3.0], "holds fractions"),
     ],
 )
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_bad_cells(
-    make: Any, column: str, values: list[Any], message: str
-) -> None:
+def test_bad_cells(make: Any, column: str, values: list[Any], message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
         read(make({**DATA, column: values}), (1, 5))
     assert "54321" not in str(caught.value)
@@ -142,8 +107,7 @@ MATRIX = np.array([[0, 3, 0], [0, 0, 0], [1, 5, 0]])
 
 
 @pytest.mark.parametrize(
-    "make",
-    [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix, sp.dok_array],
+    "make", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix, sp.dok_array]
 )
 def test_sparse(make: Any) -> None:
     ratings = read(make(MATRIX), (1, 5))
@@ -152,9 +116,7 @@ def test_sparse(make: Any) -> None:
 
 
 def test_sparse_columns_are_the_catalogue() -> None:
-    ratings = read(
-        sp.csr_array(MATRIX), (1, 5), items=Catalogue(["a", "b", "c"])
-    )
+    ratings = read(sp.csr_array(MATRIX), (1, 5), items=Catalogue(["a", "b", "c"]))
     assert cells(ratings) == {("0", "b"): 3.0, ("2", "a"): 1.0, ("2", "b"): 5.0}
     with pytest.raises(DataError, match="3 columns and the catalogue 2 items"):
         read(sp.csr_array(MATRIX), (1, 5), items=Catalogue(["a", "b"]))
@@ -198,9 +160,7 @@ class Distant:
 
 
 @pytest.mark.parametrize(
-    "source",
-    [Streamed(pa.table(DATA)), Distant(pd.DataFrame(DATA))],
-    ids=["arrow", "fetched"],
+    "source", [Streamed(pa.table(DATA)), Distant(pd.DataFrame(DATA))], ids=["arrow", "fetched"]
 )
 def test_frames_of_other_libraries(source: object) -> None:
     assert cells(read(source, (1, 5))) == EXPECTED

@@ -79,9 +79,7 @@ def test_what_unpacks_is_counted(tmp_path, door, kind):
 
 
 def test_an_honest_archive_may_grow(tmp_path):
-    rows = "".join(
-        f"{k % 977},{k * 7919 % 1009},{1 + k % 5}\n" for k in range(300_000)
-    )
+    rows = "".join(f"{k % 977},{k * 7919 % 1009},{1 + k % 5}\n" for k in range(300_000))
     path = tmp_path / "r.csv.gz"
     path.write_bytes(gzip.compress(rows.encode()))
     assert read(path, (1, 5)).n_users == 977
@@ -113,10 +111,7 @@ def test_a_panic_of_rust_is_an_error_of_ours():
     class PanicException(BaseException):
         pass
 
-    with (
-        pytest.raises(DataError, match="cannot be read as a table"),
-        guard.third_party("r"),
-    ):
+    with pytest.raises(DataError, match="cannot be read as a table"), guard.third_party("r"):
         raise PanicException
     with pytest.raises(KeyboardInterrupt), guard.third_party("r"):
         raise KeyboardInterrupt
@@ -139,9 +134,7 @@ def test_a_parquet_file_that_declares_too_much(tmp_path):
 
 def test_a_text_that_unpacks_without_bound(tmp_path):
     path = tmp_path / "r.parquet"
-    long = pl.DataFrame(
-        {"user": ["x" * (1 << 24), "y"], "item": [1, 1], "rating": [3, 4]}
-    )
+    long = pl.DataFrame({"user": ["x" * (1 << 24), "y"], "item": [1, 1], "rating": [3, 4]})
     # Statistics would hold the long text once more, as it is.
     long.write_parquet(path, compression="zstd", statistics=False)
     with pytest.raises(DataError, match="unpacks to much more"):
@@ -158,9 +151,7 @@ def test_headers_that_are_cut(tmp_path, cut):
         read(path, (1, 5))
 
 
-@pytest.mark.parametrize(
-    "compression", ["uncompressed", "snappy", "zstd", "gzip", "lz4"]
-)
+@pytest.mark.parametrize("compression", ["uncompressed", "snappy", "zstd", "gzip", "lz4"])
 def test_good_files_pass_the_look(tmp_path, compression):
     path = tmp_path / "r.parquet"
     frame().write_parquet(path, compression=compression)
@@ -172,17 +163,10 @@ def test_files_of_pyarrow_pass_the_look(tmp_path):
     import pyarrow.parquet as written
 
     path = tmp_path / "r.parquet"
-    columns = {
-        "user": ["a", "b"] * 5000,
-        "item": list(range(10_000)),
-        "rating": [3.5] * 10_000,
-    }
+    columns = {"user": ["a", "b"] * 5000, "item": list(range(10_000)), "rating": [3.5] * 10_000}
     for version in ("1.0", "2.0"):
         written.write_table(
-            arrow.table(columns),
-            path,
-            data_page_version=version,
-            row_group_size=999,
+            arrow.table(columns), path, data_page_version=version, row_group_size=999
         )
         assert len(read(path, (1, 5))) == 10_000
     written.write_table(
@@ -197,16 +181,12 @@ def test_files_of_pyarrow_pass_the_look(tmp_path):
 
 def test_the_look_reads_every_page(tmp_path):
     path = tmp_path / "r.parquet"
-    big = pl.DataFrame(
-        {"user": range(50_000), "item": [1] * 50_000, "rating": [3.0] * 50_000}
-    )
+    big = pl.DataFrame({"user": range(50_000), "item": [1] * 50_000, "rating": [3.0] * 50_000})
     big.write_parquet(path, row_group_size=7_000, data_page_size=1000)
     found = parquet._Pages(path.read_bytes())
     data = path.read_bytes()
     length = int.from_bytes(data[-8:-4], "little")
-    footer = parquet._Thrift(
-        data, len(data) - 8 - length, len(data) - 8
-    ).struct()
+    footer = parquet._Thrift(data, len(data) - 8 - length, len(data) - 8).struct()
     assert footer[3] == 50_000
     for group in footer[4]:
         for column in group[1]:
@@ -245,10 +225,7 @@ def test_an_empty_folder_holds_no_file_of_ones_own(tmp_path):
 def test_files_in_a_tar_are_read(tmp_path):
     held = tmp_path / "both.tar"
     with tarfile.open(held, "w") as tar:
-        for name, text in (
-            ("movies.csv", "id,title\n1,Heat\n"),
-            ("mine.csv", "Heat,4\n"),
-        ):
+        for name, text in (("movies.csv", "id,title\n1,Heat\n"), ("mine.csv", "Heat,4\n")):
             info = tarfile.TarInfo(name)
             info.size = len(text)
             tar.addfile(info, io.BytesIO(text.encode()))
@@ -258,9 +235,7 @@ def test_files_in_a_tar_are_read(tmp_path):
 
 def test_lines_are_known_where_fields_are_fenced(tmp_path):
     """A last line end is followed by no row, so that it has no line either."""
-    rows = "".join(
-        f'"{u}";"{i}";"5"\n' for u in range(1, 4) for i in range(1, 4)
-    )
+    rows = "".join(f'"{u}";"{i}";"5"\n' for u in range(1, 4) for i in range(1, 4))
     path = tmp_path / "BX-Book-Ratings.csv"
     path.write_text('"User-ID";"ISBN";"Book-Rating"\n' + rows)
     known = Catalogue(["1", "2"])

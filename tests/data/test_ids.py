@@ -34,27 +34,16 @@ def put(folder: Path, text: str, name: str = "r.csv") -> Path:
 def test_one_person_in_two_writings_is_one_person(tmp_path, other):
     text = f"user,item,rating\n{COMPOSED},a,1\n{other},b,2\nmax,a,3\n"
     ratings = read(put(tmp_path, text), (1, 5))
-    assert list(ratings.users) == [
-        unicodedata.normalize("NFC", COMPOSED),
-        "max",
-    ]
+    assert list(ratings.users) == [unicodedata.normalize("NFC", COMPOSED), "max"]
     frame = pl.DataFrame(
-        {
-            "user": [COMPOSED, other, "max"],
-            "item": ["a", "b", "a"],
-            "rating": [1, 2, 3],
-        }
+        {"user": [COMPOSED, other, "max"], "item": ["a", "b", "a"], "rating": [1, 2, 3]}
     )
     assert list(read(frame, (1, 5)).users) == list(ratings.users)
 
 
-@pytest.mark.parametrize(
-    "other", ["01", "1.0", "+1", "1.", "1e0", "10e-1", "0001.00"]
-)
+@pytest.mark.parametrize("other", ["01", "1.0", "+1", "1.", "1e0", "10e-1", "0001.00"])
 @pytest.mark.parametrize("role", ["user", "item"])
-def test_one_number_in_two_ways_is_refused_with_both_places(
-    tmp_path, role, other
-):
+def test_one_number_in_two_ways_is_refused_with_both_places(tmp_path, role, other):
     """1, 1.0 and 01 are not two people, nor two items."""
     rows = [["7", "x"], ["1", "y"], ["8", "x"], [other, "z"], ["9", "x"]]
     if role == "item":
@@ -89,9 +78,7 @@ def test_an_invisible_id_is_no_id(tmp_path):
 
 
 def test_floats_that_cannot_tell_people_apart_are_refused():
-    frame = pl.DataFrame(
-        {"user": [2.0**53, 2.0**53 + 2], "item": [1, 2], "rating": [1, 2]}
-    )
+    frame = pl.DataFrame({"user": [2.0**53, 2.0**53 + 2], "item": [1, 2], "rating": [1, 2]})
     with pytest.raises(DataError, match="cannot tell apart"):
         read(frame, (1, 5))
 
@@ -103,13 +90,9 @@ def test_rows_of_a_matrix_are_people_by_position():
 
 def test_items_are_written_as_in_the_catalogue(tmp_path):
     text = "user,item,rating\nx,01,3\ny,2,3\n"
-    with pytest.raises(
-        DataError, match="one of the catalogue denote one number"
-    ):
+    with pytest.raises(DataError, match="one of the catalogue denote one number"):
         read(put(tmp_path, text), (1, 5), items=Catalogue(["1", "2"]))
-    with pytest.raises(
-        DataError, match="one of the catalogue denote one number"
-    ):
+    with pytest.raises(DataError, match="one of the catalogue denote one number"):
         read(put(tmp_path, text), (1, 5), items=Catalogue(["1.0", "2.0"]))
 
 
@@ -148,9 +131,7 @@ def test_different_numbers_are_different(ids):
     assert two_ways(ids) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["", ".", "e5", "1_0", "abc", "1e", "0x1", "١", "1 1"]
-)
+@pytest.mark.parametrize("text", ["", ".", "e5", "1_0", "abc", "1e", "0x1", "١", "1 1"])
 def test_other_texts_are_no_numbers(text):
     assert number_key(text) is None
 

@@ -16,13 +16,7 @@ from tacit.errors import DataError, SettingError
 
 def tags(catalogue: Catalogue, row: int) -> set[str]:
     assert catalogue.tagged is not None
-    return {
-        name
-        for name, flag in zip(
-            catalogue.tags, catalogue.tagged[row], strict=True
-        )
-        if flag
-    }
+    return {name for name, flag in zip(catalogue.tags, catalogue.tagged[row], strict=True) if flag}
 
 
 def years(catalogue: Catalogue) -> list[int]:
@@ -49,10 +43,7 @@ def test_movielens_100k(tmp_path: Path) -> None:
         assert list(found.ids) == ["1", "2"]
         assert found.titles == ["Toy Story (1995)", "Misérables, Les (1995)"]
         assert years(found) == [1995, 1995]
-        assert (tags(found, 0), tags(found, 1)) == (
-            {"Animation", "Comedy"},
-            set(),
-        )
+        assert (tags(found, 0), tags(found, 1)) == ({"Animation", "Comedy"}, set())
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
@@ -82,19 +73,13 @@ def test_netflix(tmp_path: Path) -> None:
     for name in ("movie_titles.txt", "movie_titles.csv"):
         found = read_items(put(tmp_path / name, text, "latin-1"))
         assert list(found.ids) == ["1", "2", "3"]
-        assert found.titles == [
-            "Dinosaur Planet",
-            'Café, and so on, "quoted',
-            "Character",
-        ]
+        assert found.titles == ["Dinosaur Planet", 'Café, and so on, "quoted', "Character"]
         assert years(found) == [2003, 0, 1997]
 
 
 def test_any_csv(tmp_path: Path) -> None:
     text = "item;name;released;tags;length;score;imdb_id;note\n"
-    text += (
-        "a;Heat;1995-12-15;x|y;170;;113277;long\nb;Alien;;y;117;8.5;78748;\n"
-    )
+    text += "a;Heat;1995-12-15;x|y;170;;113277;long\nb;Alien;;y;117;8.5;78748;\n"
     found = read_items(put(tmp_path / "things.csv", text))
     assert list(found.ids) == ["a", "b"]
     assert found.titles == ["Heat", "Alien"]
@@ -102,9 +87,7 @@ def test_any_csv(tmp_path: Path) -> None:
     assert list(found.tags) == ["x", "y"]
     assert list(found.numbers) == ["length", "score"]
     assert found.numeric is not None
-    np.testing.assert_array_equal(
-        found.numeric, np.array([[170, np.nan], [117, 8.5]], np.float32)
-    )
+    np.testing.assert_array_equal(found.numeric, np.array([[170, np.nan], [117, 8.5]], np.float32))
 
 
 def test_ids_only(tmp_path: Path) -> None:
@@ -115,10 +98,7 @@ def test_ids_only(tmp_path: Path) -> None:
 
 def test_without_a_header(tmp_path: Path) -> None:
     found = read_items(
-        put(
-            tmp_path / "i.csv",
-            "7,Heat (1995),Crime|Drama\n8,Alien (1979),Horror\n",
-        )
+        put(tmp_path / "i.csv", "7,Heat (1995),Crime|Drama\n8,Alien (1979),Horror\n")
     )
     assert found.titles == ["Heat (1995)", "Alien (1979)"]
     assert list(found.tags) == ["Crime", "Drama", "Horror"]
@@ -127,14 +107,7 @@ def test_without_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_frames(make: type) -> None:
     found = read_items(
-        make(
-            {
-                "item_id": [3, 1],
-                "title": ["A", "B"],
-                "year": [1999, 2001],
-                "weight": [0.5, 2.0],
-            }
-        )
+        make({"item_id": [3, 1], "title": ["A", "B"], "year": [1999, 2001], "weight": [0.5, 2.0]})
     )
     assert list(found.ids) == ["3", "1"]
     assert years(found) == [1999, 2001]
@@ -142,16 +115,12 @@ def test_frames(make: type) -> None:
 
 
 def test_lists_of_tags_in_a_frame() -> None:
-    found = read_items(
-        pl.DataFrame({"id": ["a", "b"], "genres": [["x", "y"], []]})
-    )
+    found = read_items(pl.DataFrame({"id": ["a", "b"], "genres": [["x", "y"], []]}))
     assert (tags(found, 0), tags(found, 1)) == ({"x", "y"}, set())
 
 
 def test_parquet(tmp_path: Path) -> None:
-    pl.DataFrame({"id": ["a", "b"], "title": ["A", "B"]}).write_parquet(
-        tmp_path / "i.parquet"
-    )
+    pl.DataFrame({"id": ["a", "b"], "title": ["A", "B"]}).write_parquet(tmp_path / "i.parquet")
     assert list(read_items(tmp_path / "i.parquet").ids) == ["a", "b"]
 
 
@@ -188,12 +157,8 @@ def test_an_unknown_layout(tmp_path: Path) -> None:
         read_items(put(tmp_path / "a.csv", "id\n1\n"), layout="imdb")
 
 
-@pytest.mark.parametrize(
-    ("name", "count", "genres"), [("ml-100k", 1682, 18), ("ml-1m", 3883, 18)]
-)
-def test_real_data(
-    public_data: Path, name: str, count: int, genres: int
-) -> None:
+@pytest.mark.parametrize(("name", "count", "genres"), [("ml-100k", 1682, 18), ("ml-1m", 3883, 18)])
+def test_real_data(public_data: Path, name: str, count: int, genres: int) -> None:
     if not (public_data / name).is_dir():
         pytest.skip(f"there is no {name} in TACIT_DATA")
     found = read_items(public_data / name)
@@ -201,9 +166,7 @@ def test_real_data(
 
 
 def test_ids_in_a_column_that_is_named() -> None:
-    frame = pl.DataFrame(
-        {"thing_key": ["a", "b"], "description": ["Tea", "Brie"]}
-    )
+    frame = pl.DataFrame({"thing_key": ["a", "b"], "description": ["Tea", "Brie"]})
     with pytest.raises(DataError, match="names no item"):
         read_items(frame)
     found = read_items(frame, item="thing_key")

@@ -17,9 +17,7 @@ from tacit.errors import DataError, SettingError
 def cells(ratings: Ratings) -> dict[tuple[str, str], float]:
     return {
         (ratings.users[int(u)], ratings.items[int(i)]): float(v)
-        for u, i, v in zip(
-            ratings.user, ratings.item, ratings.value, strict=True
-        )
+        for u, i, v in zip(ratings.user, ratings.item, ratings.value, strict=True)
     }
 
 
@@ -34,20 +32,12 @@ def make(folder: Path, files: dict[str, str | bytes]) -> Path:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(
-            content if isinstance(content, bytes) else content.encode()
-        )
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
 
 
 def test_movielens_100k(tmp_path: Path) -> None:
-    make(
-        tmp_path,
-        {
-            "x/u.data": "1\t1193\t5\t881250949\n2\t661\t3\t891717742\n",
-            "x/u.item": "a",
-        },
-    )
+    make(tmp_path, {"x/u.data": "1\t1193\t5\t881250949\n2\t661\t3\t891717742\n", "x/u.item": "a"})
     for source in (tmp_path / "x", tmp_path / "x" / "u.data"):
         ratings = read(source)
         assert cells(ratings) == ML
@@ -57,10 +47,7 @@ def test_movielens_100k(tmp_path: Path) -> None:
 def test_movielens_1m(tmp_path: Path) -> None:
     make(
         tmp_path,
-        {
-            "x/ratings.dat": "1::1193::5::978300760\n2::661::3::978302109\n",
-            "x/movies.dat": "a",
-        },
+        {"x/ratings.dat": "1::1193::5::978300760\n2::661::3::978302109\n", "x/movies.dat": "a"},
     )
     for source in (tmp_path, tmp_path / "x", tmp_path / "x" / "ratings.dat"):
         ratings = read(source)
@@ -68,16 +55,9 @@ def test_movielens_1m(tmp_path: Path) -> None:
         assert implied(ratings) == ("ml-1m", 1, 5)
 
 
-@pytest.mark.parametrize(
-    "names", [["ml-10M100K/ratings.dat"], ["x/ratings.dat", "x/tags.dat"]]
-)
+@pytest.mark.parametrize("names", [["ml-10M100K/ratings.dat"], ["x/ratings.dat", "x/tags.dat"]])
 def test_movielens_10m_has_half_stars(tmp_path: Path, names: list[str]) -> None:
-    make(
-        tmp_path,
-        dict.fromkeys(
-            names, "1::1193::0.5::978300760\n2::661::3.5::978302109\n"
-        ),
-    )
+    make(tmp_path, dict.fromkeys(names, "1::1193::0.5::978300760\n2::661::3.5::978302109\n"))
     for source in (tmp_path / names[0]).parent, tmp_path / names[0]:
         ratings = read(source)
         assert cells(ratings) == {("1", "1193"): 0.5, ("2", "661"): 3.5}
@@ -88,15 +68,9 @@ def test_movielens_csv(tmp_path: Path) -> None:
     content = "userId,movieId,rating,timestamp\r\n1,1193,5.0,1112486027\r\n2,661,3.0,1112484676\r\n"
     make(
         tmp_path,
-        {
-            "ml-latest/ratings.csv": content,
-            "ml-latest/movies.csv": "movieId,title,genres\n1,A,B\n",
-        },
+        {"ml-latest/ratings.csv": content, "ml-latest/movies.csv": "movieId,title,genres\n1,A,B\n"},
     )
-    for source in (
-        tmp_path / "ml-latest",
-        tmp_path / "ml-latest" / "ratings.csv",
-    ):
+    for source in (tmp_path / "ml-latest", tmp_path / "ml-latest" / "ratings.csv"):
         ratings = read(source)
         assert cells(ratings) == ML
         assert implied(ratings) == ("ml-csv", 0.5, 5)
@@ -105,9 +79,7 @@ def test_movielens_csv(tmp_path: Path) -> None:
 def test_a_zip_of_a_folder(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "ml-1m.zip", "w") as archive:
         archive.writestr("ml-1m/README", "words")
-        archive.writestr(
-            "ml-1m/ratings.dat", "1::1193::5::978300760\n2::661::3::978302109\n"
-        )
+        archive.writestr("ml-1m/ratings.dat", "1::1193::5::978300760\n2::661::3::978302109\n")
         archive.writestr("ml-1m/movies.dat", "1::A (1990)::B\n")
     assert cells(read(tmp_path / "ml-1m.zip")) == ML
 
@@ -130,11 +102,7 @@ NETFLIX = {
     "mv_0000001.txt": "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n",
     "mv_0000002.txt": "2:\n822109,4,1999-12-31\n",
 }
-NETFLIX_CELLS = {
-    ("1488844", "1"): 3.0,
-    ("822109", "1"): 5.0,
-    ("822109", "2"): 4.0,
-}
+NETFLIX_CELLS = {("1488844", "1"): 3.0, ("822109", "1"): 5.0, ("822109", "2"): 4.0}
 
 
 def tar(path: Path, files: dict[str, str | bytes], mode: str) -> bytes:
@@ -155,13 +123,7 @@ def check_netflix(ratings: Ratings) -> None:
 
 
 def test_netflix_folder(tmp_path: Path) -> None:
-    make(
-        tmp_path,
-        {
-            f"download/training_set/{name}": content
-            for name, content in NETFLIX.items()
-        },
-    )
+    make(tmp_path, {f"download/training_set/{name}": content for name, content in NETFLIX.items()})
     check_netflix(read(tmp_path / "download"))
     check_netflix(read(tmp_path / "download" / "training_set"))
 
@@ -178,9 +140,7 @@ def test_netflix_tar(tmp_path: Path, mode: str) -> None:
 
 def test_netflix_tar_in_a_tar(tmp_path: Path) -> None:
     inner = tar(
-        tmp_path / "i.tar",
-        {f"training_set/{name}": text for name, text in NETFLIX.items()},
-        "w",
+        tmp_path / "i.tar", {f"training_set/{name}": text for name, text in NETFLIX.items()}, "w"
     )
     tar(
         tmp_path / "nf.tar.gz",
@@ -197,24 +157,12 @@ def test_netflix_combined(tmp_path: Path) -> None:
 
 def test_netflix_combined_in_several_files(tmp_path: Path) -> None:
     one, two = NETFLIX.values()
-    make(
-        tmp_path,
-        {
-            "combined_data_1.txt": one,
-            "combined_data_2.txt": two.replace("\n", "\r\n"),
-        },
-    )
+    make(tmp_path, {"combined_data_1.txt": one, "combined_data_2.txt": two.replace("\n", "\r\n")})
     check_netflix(read(tmp_path))
-    check_netflix(
-        read(
-            [tmp_path / "combined_data_1.txt", tmp_path / "combined_data_2.txt"]
-        )
-    )
+    check_netflix(read([tmp_path / "combined_data_1.txt", tmp_path / "combined_data_2.txt"]))
 
 
-def test_netflix_an_item_may_span_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_netflix_an_item_may_span_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tacit.data.layouts import netflix
 
     monkeypatch.setattr(netflix, "BATCH", 10)
@@ -235,9 +183,7 @@ def test_netflix_an_item_may_span_blocks(
     ],
 )
 def test_netflix_bad_row(tmp_path: Path, row: str, message: str) -> None:
-    make(
-        tmp_path, {**NETFLIX, "mv_0000003.txt": f"3:\n5,1,2000-01-01\n{row}\n"}
-    )
+    make(tmp_path, {**NETFLIX, "mv_0000003.txt": f"3:\n5,1,2000-01-01\n{row}\n"})
     with pytest.raises(DataError, match=message) as caught:
         read(tmp_path)
     assert str(caught.value.place).endswith("mv_0000003.txt, line 3")
@@ -252,14 +198,9 @@ def test_netflix_without_its_first_line(tmp_path: Path) -> None:
 def test_netflix_duplicates_are_named_by_file_and_line(tmp_path: Path) -> None:
     make(
         tmp_path,
-        {
-            **NETFLIX,
-            "mv_0000003.txt": "3:\n5,1,2000-01-01\n6,1,2000-01-01\n5,2,2000-01-01\n",
-        },
+        {**NETFLIX, "mv_0000003.txt": "3:\n5,1,2000-01-01\n6,1,2000-01-01\n5,2,2000-01-01\n"},
     )
-    with pytest.raises(
-        DataError, match=r"mv_0000003.txt, line 2 and .*mv_0000003.txt, line 4"
-    ):
+    with pytest.raises(DataError, match=r"mv_0000003.txt, line 2 and .*mv_0000003.txt, line 4"):
         read(tmp_path, duplicates="error")
     assert read(tmp_path).notes.duplicates == 1
 
@@ -281,46 +222,24 @@ def jester_row(delimiter: str, *ratings: float) -> str:
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 @pytest.mark.parametrize("name", ["jester-data-1.csv", "saved.csv"])
 def test_jester(tmp_path: Path, delimiter: str, name: str) -> None:
-    rows = [
-        jester_row(delimiter, -7.82, 8.79),
-        jester_row(delimiter, 0, 99, -10),
-    ]
+    rows = [jester_row(delimiter, -7.82, 8.79), jester_row(delimiter, 0, 99, -10)]
     make(tmp_path, {name: "\n".join(rows)})
     ratings = read(tmp_path / name)
     found = {key: round(value, 4) for key, value in cells(ratings).items()}
-    assert found == {
-        ("1", "1"): -7.82,
-        ("1", "2"): 8.79,
-        ("2", "1"): 0.0,
-        ("2", "3"): -10.0,
-    }
+    assert found == {("1", "1"): -7.82, ("1", "2"): 8.79, ("2", "1"): 0.0, ("2", "3"): -10.0}
     assert implied(ratings) == ("jester", -10, 10)
 
 
 def test_jester_in_several_files(tmp_path: Path) -> None:
-    make(
-        tmp_path,
-        {
-            f"j/jester-data-{k}.csv": jester_row(",", k) + "\n"
-            for k in (1, 2, 3)
-        },
-    )
-    assert cells(read(tmp_path / "j")) == {
-        ("1", "1"): 1.0,
-        ("2", "1"): 2.0,
-        ("3", "1"): 3.0,
-    }
+    make(tmp_path, {f"j/jester-data-{k}.csv": jester_row(",", k) + "\n" for k in (1, 2, 3)})
+    assert cells(read(tmp_path / "j")) == {("1", "1"): 1.0, ("2", "1"): 2.0, ("3", "1"): 3.0}
 
 
 @pytest.mark.parametrize(
-    ("bad", "message"),
-    [("x", "number belongs"), ("55", "outside the scale"), ("nan", "NaN")],
+    ("bad", "message"), [("x", "number belongs"), ("55", "outside the scale"), ("nan", "NaN")]
 )
 def test_jester_bad_cell(tmp_path: Path, bad: str, message: str) -> None:
-    rows = [
-        jester_row(",", 1, 2),
-        jester_row(",", 1, 2).replace("2,1,2,", f"2,1,{bad},"),
-    ]
+    rows = [jester_row(",", 1, 2), jester_row(",", 1, 2).replace("2,1,2,", f"2,1,{bad},")]
     make(tmp_path, {"jester.csv": "\n".join(rows)})
     with pytest.raises(DataError, match=f"line 2, column 3: .*{message}"):
         read(tmp_path / "jester.csv")
@@ -342,14 +261,10 @@ def test_book_crossing(tmp_path: Path) -> None:
         ("276729", 'caf\xe9;\\"9'): 6.0,
     }
     assert implied(ratings) == ("book-crossing", 1, 10)
-    assert ratings.notes.messages == (
-        "dropped 1 row without an explicit rating",
-    )
+    assert ratings.notes.messages == ("dropped 1 row without an explicit rating",)
 
 
-@pytest.mark.parametrize(
-    "name", ["ratings.dat", "libimseti.csv", "libimseti/anything.csv"]
-)
+@pytest.mark.parametrize("name", ["ratings.dat", "libimseti.csv", "libimseti/anything.csv"])
 def test_libimseti(tmp_path: Path, name: str) -> None:
     make(tmp_path, {name: "1,133,8\n2,720,10\n"})
     ratings = read(tmp_path / name)
@@ -359,11 +274,7 @@ def test_libimseti(tmp_path: Path, name: str) -> None:
 
 def test_libimseti_by_word_of_the_caller(tmp_path: Path) -> None:
     make(tmp_path, {"a.csv": "1,133,8\n2,720,10\n"})
-    assert implied(read(tmp_path / "a.csv", layout="libimseti")) == (
-        "libimseti",
-        1,
-        10,
-    )
+    assert implied(read(tmp_path / "a.csv", layout="libimseti")) == ("libimseti", 1, 10)
     with pytest.raises(SettingError, match=r"scale=\("):
         read(tmp_path / "a.csv")
 
@@ -372,14 +283,8 @@ def test_libimseti_by_word_of_the_caller(tmp_path: Path) -> None:
     ("name", "people", "items", "count"),
     [("ml-100k", 943, 1682, 100_000), ("ml-1m", 6040, 3706, 1_000_209)],
 )
-def test_real_data(
-    public_data: Path, name: str, people: int, items: int, count: int
-) -> None:
+def test_real_data(public_data: Path, name: str, people: int, items: int, count: int) -> None:
     if not (public_data / name).is_dir():
         pytest.skip(f"there is no {name} in TACIT_DATA")
     ratings = read(public_data / name)
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (
-        people,
-        items,
-        count,
-    )
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (people, items, count)

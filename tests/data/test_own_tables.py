@@ -38,9 +38,7 @@ def test_a_day_with_dots_begins_with_the_day(shop):
 
 
 def test_a_time_may_be_left_unread(shop):
-    (shop / "shop.csv").write_text(
-        SHOP + ROWS.replace("15.07.2024", "07/15/2024")
-    )
+    (shop / "shop.csv").write_text(SHOP + ROWS.replace("15.07.2024", "07/15/2024"))
     with pytest.raises(DataError, match=r'columns=\{"time": None\}'):
         tacit.read(shop / "shop.csv", scale=(1, 5), columns=COLUMNS)
     without = COLUMNS | {"time": None}
@@ -74,18 +72,13 @@ def test_tags_of_a_catalogue_that_is_read_already_are_refused(shop):
     items = tacit.read_items(shop / "wines.csv")
     with pytest.raises(SettingError, match="tags is a column of a catalogue"):
         tacit.Bias(epsilon=1.0).fit(
-            shop / "shop.csv",
-            items=items,
-            scale=(1, 5),
-            columns=COLUMNS | {"tags": "style"},
+            shop / "shop.csv", items=items, scale=(1, 5), columns=COLUMNS | {"tags": "style"}
         )
 
 
 @pytest.mark.parametrize("columns", [COLUMNS, COLUMNS | {"time": None}])
 def test_a_packed_file_holds_what_reading_gives(shop, columns):
-    made = tacit.pack(
-        shop / "shop.csv", shop / "shop.tacit", scale=(1, 5), columns=columns
-    )
+    made = tacit.pack(shop / "shop.csv", shop / "shop.tacit", scale=(1, 5), columns=columns)
     read = tacit.read(shop / "shop.csv", scale=(1, 5), columns=columns)
     held = made.loaded()
     assert held.value.tolist() == read.value.tolist()
@@ -104,8 +97,5 @@ def test_a_catalogue_beside_a_packed_file_may_name_its_columns(shop):
         made.fit(packed, users=10, columns={"item": "article_no"})
     with pytest.raises(SettingError, match="a packed file has no columns"):
         made.fit(
-            packed,
-            items=shop / "wines.csv",
-            users=10,
-            columns=named | {"user": "Customer No"},
+            packed, items=shop / "wines.csv", users=10, columns=named | {"user": "Customer No"}
         )

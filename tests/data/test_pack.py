@@ -93,11 +93,7 @@ def test_options_mean_what_they_mean_in_reading(tmp_path, more):
 
 @pytest.mark.parametrize(
     "more",
-    [
-        {"positive": 4},
-        {"items": Catalogue([f"i{k}" for k in range(30, 3, -2)])},
-        {"users": 90},
-    ],
+    [{"positive": 4}, {"items": Catalogue([f"i{k}" for k in range(30, 3, -2)])}, {"users": 90}],
     ids=str,
 )
 @pytest.mark.parametrize("memory", [None, "500MB"], ids=["loaded", "streamed"])
@@ -141,9 +137,7 @@ def test_a_table_beyond_the_memory_is_streamed(tmp_path, form, monkeypatch):
 def test_frames_and_many_values_are_packed_too(tmp_path):
     """Values that no table of 256 holds are floats; what is in memory goes through it."""
     rng = np.random.default_rng(1)
-    frame = table("text").with_columns(
-        pl.Series("rating", rng.uniform(1, 5, ROWS))
-    )
+    frame = table("text").with_columns(pl.Series("rating", rng.uniform(1, 5, ROWS)))
     made = pack(frame, tmp_path / "r.tacit", (1, 5))
     same(read(frame, (1, 5)), made.loaded())
     frame.write_csv(tmp_path / "r.csv")

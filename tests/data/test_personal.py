@@ -36,26 +36,19 @@ def test_without_a_header(tmp_path: Path) -> None:
 
 
 def test_a_title_with_blanks_and_another_delimiter(tmp_path: Path) -> None:
-    assert read_personal(put(tmp_path, "title;stars\nBlade Runner;4\n"))[0][
-        :2
-    ] == (
+    assert read_personal(put(tmp_path, "title;stars\nBlade Runner;4\n"))[0][:2] == (
         "Blade Runner",
         4.0,
     )
 
 
 def test_one_row(tmp_path: Path) -> None:
-    assert read_personal(put(tmp_path, "rating,item\n3,17")) == [
-        PersonalRating("17", 3.0, None, 2)
-    ]
+    assert read_personal(put(tmp_path, "rating,item\n3,17")) == [PersonalRating("17", 3.0, None, 2)]
 
 
 def test_likes(tmp_path: Path) -> None:
     path = put(tmp_path, "item\nBlade Runner\nHeat\n")
-    assert [row.item for row in read_personal(path, likes=True)] == [
-        "Blade Runner",
-        "Heat",
-    ]
+    assert [row.item for row in read_personal(path, likes=True)] == ["Blade Runner", "Heat"]
     with pytest.raises(DataError, match="missing column: there is no rating"):
         read_personal(path)
 
@@ -65,10 +58,7 @@ def test_likes(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("item,rating\n", "no row of data"),
-        (
-            "name,rating\nHeat,x\n",
-            r"line 2, column 2 \(rating\): text where a number",
-        ),
+        ("name,rating\nHeat,x\n", r"line 2, column 2 \(rating\): text where a number"),
         ("item,rating\nHeat,nan\n", "line 2.*text where a number"),
         ("item,rating\nHeat,\n", "line 2.*no rating"),
         ("item,rating\n,4\n", "line 2.*no item"),

@@ -19,31 +19,15 @@ CASES = {
     "header only": ("user,item,rating\n", "no row of data", None),
     "no rating column": ("user,item\n1,2\n2,2\n", "missing column.*rating", 1),
     "no user column": ("item,rating\n1,2\n2,2\n", "missing column.*user", 1),
-    "unknown header": (
-        "alpha,beta,gamma\n1,2,3\n2,2,3\n",
-        "missing column.*user",
-        1,
-    ),
+    "unknown header": ("alpha,beta,gamma\n1,2,3\n2,2,3\n", "missing column.*user", 1),
     "too few fields": (GOOD + "3,54321\n", "too few fields: 2 instead of 4", 4),
-    "too many fields": (
-        GOOD + "3,4,5,6,54321\n",
-        "too many fields: 5 instead of 4",
-        4,
-    ),
+    "too many fields": (GOOD + "3,4,5,6,54321\n", "too many fields: 5 instead of 4", 4),
     "no number": (GOOD + "3,4,54321x,6\n", "text where a number belongs", 4),
-    "decimal comma": (
-        "user;item;rating\n1;2;3\n2;2;4,54321\n",
-        "text where a number belongs",
-        3,
-    ),
+    "decimal comma": ("user;item;rating\n1;2;3\n2;2;4,54321\n", "text where a number belongs", 3),
     "nan": (GOOD + "3,4,NaN,6\n", "NaN or infinite", 4),
     "infinite": (GOOD + "3,4,-inf,6\n", "NaN or infinite", 4),
     "above the scale": (GOOD + "3,4,54321,6\n", "outside the scale 1 to 5", 4),
-    "below the scale": (
-        GOOD + "3,4,0.54321,6\n",
-        "outside the scale 1 to 5",
-        4,
-    ),
+    "below the scale": (GOOD + "3,4,0.54321,6\n", "outside the scale 1 to 5", 4),
     "empty rating": (GOOD + "3,4,,6\n", "empty cell", 4),
     "empty user": (GOOD + ",4,3,6\n", "empty cell", 4),
     "empty item": (GOOD + "3,,3,6\n", "empty cell", 4),
@@ -55,22 +39,14 @@ CASES = {
         "outside the scale",
         4,
     ),
-    "an unclosed quote": (
-        GOOD + '3,"54321,3,6\n4,4,4,4\n',
-        "never closed",
-        4,
-    ),
+    "an unclosed quote": (GOOD + '3,"54321,3,6\n4,4,4,4\n', "never closed", 4),
     "a very long field": (
         GOOD + '3,4,5,"' + "54321" * 40_000 + "\n4,4,9,4\n",
         "too long|too few",
         3,
     ),
     "first of two": (GOOD + "3,4,54321,6\n,4,3,6\n", "outside the scale", 4),
-    "one person": (
-        "user,item,rating\n54321,2,3\n54321,3,3\n",
-        "one person only",
-        None,
-    ),
+    "one person": ("user,item,rating\n54321,2,3\n54321,3,3\n", "one person only", None),
 }
 
 
@@ -104,9 +80,7 @@ def test_the_cause_shows_no_cell_either(tmp_path: Path) -> None:
     assert caught.value.__suppress_context__
 
 
-def test_a_fault_far_down_a_large_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_far_down_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tacit.data.reading import delimited, files
 
     monkeypatch.setattr(files.text_chunks, "__defaults__", (1000,))
@@ -154,9 +128,7 @@ def test_utf_16(tmp_path: Path) -> None:
 
 def test_a_gzip_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.gz"
-    data = gzip.compress(
-        "".join(f"{k},{k * 7919 % 10007},3\n" for k in range(60_000)).encode()
-    )
+    data = gzip.compress("".join(f"{k},{k * 7919 % 10007},3\n" for k in range(60_000)).encode())
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(DataError, match="cut short"):
         read(path, (1, 5))
@@ -184,9 +156,7 @@ def test_a_parquet_cut_short(tmp_path: Path) -> None:
     import polars as pl
 
     path = tmp_path / "r.parquet"
-    pl.DataFrame(
-        {"user": [1, 2], "item": [1, 1], "rating": [3, 4]}
-    ).write_parquet(path)
+    pl.DataFrame({"user": [1, 2], "item": [1, 1], "rating": [3, 4]}).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="not a whole parquet file"):
         read(path, (1, 5))
@@ -245,9 +215,7 @@ def test_no_like_is_left(tmp_path: Path) -> None:
         ({"scale": (1, 5), "columns": {"user": "who"}}, "no column 'who'"),
     ],
 )
-def test_bad_settings(
-    tmp_path: Path, settings: dict[str, object], message: str
-) -> None:
+def test_bad_settings(tmp_path: Path, settings: dict[str, object], message: str) -> None:
     path = tmp_path / "r.csv"
     path.write_text(GOOD)
     with pytest.raises(UsageError, match=message):
@@ -256,16 +224,13 @@ def test_bad_settings(
 
 def test_something_that_is_no_table() -> None:
     with pytest.raises(
-        SettingError,
-        match="a path or a data frame; ratings may be a scipy sparse matrix",
+        SettingError, match="a path or a data frame; ratings may be a scipy sparse matrix"
     ):
         read(3.5, (1, 5))
 
 
 @pytest.mark.parametrize("rating", ["", "five"])
-def test_a_first_row_of_people_is_no_header_to_be_quoted(
-    tmp_path: Path, rating: str
-) -> None:
+def test_a_first_row_of_people_is_no_header_to_be_quoted(tmp_path: Path, rating: str) -> None:
     """Without a number it looks like one, and is somebody's rating."""
     path = tmp_path / "r.csv"
     path.write_text(f"alice,Alien,{rating}\nbob,Heat,4\ncarol,Heat,3\n")

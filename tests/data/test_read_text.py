@@ -25,40 +25,26 @@ ROWS = [
 def cells(ratings: Ratings) -> dict[tuple[str, str], float]:
     return {
         (ratings.users[int(u)], ratings.items[int(i)]): float(v)
-        for u, i, v in zip(
-            ratings.user, ratings.item, ratings.value, strict=True
-        )
+        for u, i, v in zip(ratings.user, ratings.item, ratings.value, strict=True)
     }
 
 
-EXPECTED = {
-    ("7", "20"): 4.0,
-    ("7", "3"): 2.0,
-    ("10", "3"): 5.0,
-    ("2", "20"): 1.0,
-}
+EXPECTED = {("7", "20"): 4.0, ("7", "3"): 2.0, ("10", "3"): 5.0, ("2", "20"): 1.0}
 
 
-def text(
-    delimiter: str, end: str = "\n", header: str | None = None, quote: str = ""
-) -> str:
-    lines = [
-        delimiter.join(f"{quote}{cell}{quote}" for cell in row) for row in ROWS
-    ]
+def text(delimiter: str, end: str = "\n", header: str | None = None, quote: str = "") -> str:
+    lines = [delimiter.join(f"{quote}{cell}{quote}" for cell in row) for row in ROWS]
     return "".join(line + end for line in ([header] if header else []) + lines)
 
 
 def write(folder: Path, content: str | bytes, name: str = "r.csv") -> Path:
     path = folder / name
-    path.write_bytes(
-        content if isinstance(content, bytes) else content.encode()
-    )
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
 
 @pytest.mark.parametrize(
-    "delimiter",
-    [",", "\t", ";", "|", "::", " ", "   ", "\t \t", ":", "^", "~", "#"],
+    "delimiter", [",", "\t", ";", "|", "::", " ", "   ", "\t \t", ":", "^", "~", "#"]
 )
 def test_any_delimiter(tmp_path: Path, delimiter: str) -> None:
     assert cells(read(write(tmp_path, text(delimiter)), (1, 5))) == EXPECTED
@@ -85,10 +71,7 @@ def test_mixed_line_ends_and_no_final_one(tmp_path: Path) -> None:
     ],
 )
 def test_usual_header_names(tmp_path: Path, header: str) -> None:
-    assert (
-        cells(read(write(tmp_path, text(",", header=header)), (1, 5)))
-        == EXPECTED
-    )
+    assert cells(read(write(tmp_path, text(",", header=header)), (1, 5))) == EXPECTED
 
 
 def test_columns_in_another_order_among_others(tmp_path: Path) -> None:
@@ -99,33 +82,19 @@ def test_columns_in_another_order_among_others(tmp_path: Path) -> None:
 
 def test_columns_may_be_named_by_the_caller(tmp_path: Path) -> None:
     path = write(tmp_path, "a,b,c,d\n" + text(","))
-    assert (
-        cells(
-            read(
-                path, (1, 5), columns={"user": "a", "item": "b", "rating": "c"}
-            )
-        )
-        == EXPECTED
-    )
+    assert cells(read(path, (1, 5), columns={"user": "a", "item": "b", "rating": "c"})) == EXPECTED
 
 
 def test_columns_may_be_numbered_from_one(tmp_path: Path) -> None:
     path = write(tmp_path, "\n".join(f"{r},{i},{u}" for u, i, r, _ in ROWS))
-    assert (
-        cells(read(path, (1, 5), columns={"user": 3, "item": 2, "rating": 1}))
-        == EXPECTED
-    )
+    assert cells(read(path, (1, 5), columns={"user": 3, "item": 2, "rating": 1})) == EXPECTED
 
 
 def test_quotes(tmp_path: Path) -> None:
-    assert (
-        cells(read(write(tmp_path, text(",", quote='"')), (1, 5))) == EXPECTED
-    )
+    assert cells(read(write(tmp_path, text(",", quote='"')), (1, 5))) == EXPECTED
 
 
-def test_quoted_text_may_hold_delimiters_quotes_and_line_ends(
-    tmp_path: Path,
-) -> None:
+def test_quoted_text_may_hold_delimiters_quotes_and_line_ends(tmp_path: Path) -> None:
     content = 'user,item,rating,review\na,"x, ""y""",3,"two\nlines"\nb,"x, ""y""",4,\n'
     assert cells(read(write(tmp_path, content), (1, 5))) == {
         ("a", 'x, "y"'): 3.0,
@@ -139,19 +108,12 @@ def test_a_stray_quote_is_a_character(tmp_path: Path) -> None:
 
 
 def test_byte_order_mark(tmp_path: Path) -> None:
-    content = (
-        b"\xef\xbb\xbf" + text(",", header="user,item,rating,time").encode()
-    )
+    content = b"\xef\xbb\xbf" + text(",", header="user,item,rating,time").encode()
     assert cells(read(write(tmp_path, content), (1, 5))) == EXPECTED
 
 
 def test_byte_order_mark_without_a_header(tmp_path: Path) -> None:
-    assert (
-        cells(
-            read(write(tmp_path, b"\xef\xbb\xbf" + text(",").encode()), (1, 5))
-        )
-        == EXPECTED
-    )
+    assert cells(read(write(tmp_path, b"\xef\xbb\xbf" + text(",").encode()), (1, 5))) == EXPECTED
 
 
 def test_blank_lines_and_blanks_around_fields(tmp_path: Path) -> None:
@@ -161,20 +123,13 @@ def test_blank_lines_and_blanks_around_fields(tmp_path: Path) -> None:
 
 def test_gzip(tmp_path: Path) -> None:
     assert (
-        cells(
-            read(
-                write(tmp_path, gzip.compress(text(",").encode()), "r.csv.gz"),
-                (1, 5),
-            )
-        )
+        cells(read(write(tmp_path, gzip.compress(text(",").encode()), "r.csv.gz"), (1, 5)))
         == EXPECTED
     )
 
 
 def test_zip(tmp_path: Path) -> None:
-    with zipfile.ZipFile(
-        tmp_path / "r.zip", "w", zipfile.ZIP_DEFLATED
-    ) as archive:
+    with zipfile.ZipFile(tmp_path / "r.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("inner.csv", text(","))
     assert cells(read(tmp_path / "r.zip", (1, 5))) == EXPECTED
 
@@ -189,9 +144,7 @@ def test_ids_are_text_as_written(tmp_path: Path) -> None:
 
 
 def test_ids_beyond_32_bits(tmp_path: Path) -> None:
-    path = write(
-        tmp_path, "99999999999999999999,4294967296,3\n4294967295,1,4\n"
-    )
+    path = write(tmp_path, "99999999999999999999,4294967296,3\n4294967295,1,4\n")
     assert cells(read(path, (1, 5))) == {
         ("99999999999999999999", "4294967296"): 3.0,
         ("4294967295", "1"): 4.0,
@@ -249,10 +202,7 @@ def test_times_become_seconds(tmp_path: Path, stamp: str, seconds: int) -> None:
 
 
 def test_duplicates_the_latest_wins(tmp_path: Path) -> None:
-    ratings = read(
-        write(tmp_path, "1,2,3,50\n1,2,4,90\n1,2,5,90\n1,2,1,10\n2,2,2,1\n"),
-        (1, 5),
-    )
+    ratings = read(write(tmp_path, "1,2,3,50\n1,2,4,90\n1,2,5,90\n1,2,1,10\n2,2,2,1\n"), (1, 5))
     assert cells(ratings) == {("1", "2"): 5.0, ("2", "2"): 2.0}
     assert ratings.notes.duplicates == 3
     assert ratings.time is not None
@@ -265,11 +215,7 @@ def test_duplicates_without_times_the_last_wins(tmp_path: Path) -> None:
 
 
 def test_duplicates_mean(tmp_path: Path) -> None:
-    ratings = read(
-        write(tmp_path, "1,2,3\n2,2,2\n1,2,4\n1,3,1\n"),
-        (1, 5),
-        duplicates="mean",
-    )
+    ratings = read(write(tmp_path, "1,2,3\n2,2,2\n1,2,4\n1,3,1\n"), (1, 5), duplicates="mean")
     assert cells(ratings) == {("1", "2"): 3.5, ("1", "3"): 1.0, ("2", "2"): 2.0}
 
 
@@ -281,9 +227,7 @@ def test_duplicates_error_names_lines_only(tmp_path: Path) -> None:
 
 
 def test_a_catalogue_sets_the_items_and_drops_others(tmp_path: Path) -> None:
-    ratings = read(
-        write(tmp_path, text(",")), (1, 5), items=Catalogue(["99", "20", "1"])
-    )
+    ratings = read(write(tmp_path, text(",")), (1, 5), items=Catalogue(["99", "20", "1"]))
     assert list(ratings.items) == ["99", "20", "1"]
     assert cells(ratings) == {("7", "20"): 4.0, ("2", "20"): 1.0}
     assert ratings.notes.dropped_items == 2
@@ -293,15 +237,7 @@ def test_a_catalogue_sets_the_items_and_drops_others(tmp_path: Path) -> None:
 def test_likes_need_no_rating_and_no_scale(tmp_path: Path) -> None:
     ratings = read(write(tmp_path, "user,item\n1,2\n2,3\n"), positive=True)
     assert cells(ratings) == {("1", "2"): 1.0, ("2", "3"): 1.0}
-    assert (
-        ratings.schema.low,
-        ratings.schema.high,
-        ratings.schema.positive,
-    ) == (
-        0,
-        1,
-        1.0,
-    )
+    assert (ratings.schema.low, ratings.schema.high, ratings.schema.positive) == (0, 1, 1.0)
 
 
 def test_likes_from_a_least_rating(tmp_path: Path) -> None:
@@ -313,10 +249,7 @@ def test_likes_from_a_least_rating(tmp_path: Path) -> None:
 
 def test_a_like_taken_back_is_no_like(tmp_path: Path) -> None:
     path = write(tmp_path, "1,2,5,10\n1,2,1,20\n2,2,5,1\n3,2,4,1\n")
-    assert cells(read(path, (1, 5), positive=4)) == {
-        ("2", "2"): 5.0,
-        ("3", "2"): 4.0,
-    }
+    assert cells(read(path, (1, 5), positive=4)) == {("2", "2"): 5.0, ("3", "2"): 4.0}
 
 
 def test_the_least_rating_itself_is_a_like(tmp_path: Path) -> None:
@@ -330,10 +263,7 @@ def test_likes_of_rated_data_ask_from_where(tmp_path: Path) -> None:
 
 
 def test_the_declared_number_of_people_is_in_the_schema(tmp_path: Path) -> None:
-    assert (
-        read(write(tmp_path, text(",")), (1, 5), users=1000).schema.users
-        == 1000
-    )
+    assert read(write(tmp_path, text(",")), (1, 5), users=1000).schema.users == 1000
 
 
 def test_large_files_take_the_byte_parser_and_agree(
@@ -354,16 +284,10 @@ def test_large_files_take_the_byte_parser_and_agree(
     fast = read(path, (0.5, 5))
     for name in ("ptr", "item", "value", "time"):
         np.testing.assert_array_equal(getattr(slow, name), getattr(fast, name))
-    assert (slow.users, slow.items, slow.notes) == (
-        fast.users,
-        fast.items,
-        fast.notes,
-    )
+    assert (slow.users, slow.items, slow.notes) == (fast.users, fast.items, fast.notes)
 
 
-def test_a_text_id_late_in_a_large_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_id_late_in_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tacit.data.reading import delimited, files
 
     rows = [(str(k % 50), str(k % 7), 3) for k in range(2000)]

@@ -14,9 +14,7 @@ from tacit.data.read import read
 
 NUMBERS = st.integers(0, 5000).map(str)
 TEXT = st.text(
-    st.characters(codec="utf-8", categories=("L", "N", "P", "S")),
-    min_size=1,
-    max_size=8,
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=8
 ).map(clean)
 """As ids are compared: a sign that Unicode writes as another is that other one."""
 IDS = st.one_of(NUMBERS, st.integers(0, 99).map("{:04d}".format), TEXT)
@@ -24,23 +22,15 @@ IDS = st.one_of(NUMBERS, st.integers(0, 99).map("{:04d}".format), TEXT)
 
 @st.composite
 def tables(draw: st.DrawFn) -> dict[tuple[str, str], tuple[float, int]]:
-    users, items = (
-        draw(st.sampled_from([NUMBERS, IDS])),
-        draw(st.sampled_from([NUMBERS, IDS])),
-    )
-    pairs = draw(
-        st.lists(st.tuples(users, items), min_size=2, max_size=30, unique=True)
-    )
+    users, items = (draw(st.sampled_from([NUMBERS, IDS])), draw(st.sampled_from([NUMBERS, IDS])))
+    pairs = draw(st.lists(st.tuples(users, items), min_size=2, max_size=30, unique=True))
     if len({user for user, _ in pairs}) < 2:
         pairs.append((pairs[0][0] + "z", pairs[0][1]))
     # One number written in two ways is refused, and tested elsewhere.
     assume(two_ways({user for user, _ in pairs}) is None)
     assume(two_ways({item for _, item in pairs}) is None)
     rating = st.integers(1, 10).map(lambda half: half / 2)
-    return {
-        pair: (draw(rating), draw(st.integers(-(10**9), 2 * 10**9)))
-        for pair in pairs
-    }
+    return {pair: (draw(rating), draw(st.integers(-(10**9), 2 * 10**9))) for pair in pairs}
 
 
 def written(value: str, delimiter: str, quoted: bool) -> str:
@@ -69,28 +59,20 @@ def test_any_dialect(
 ) -> None:
     rows = [["user", "item", "rating", "timestamp"][: 3 + timed]]
     rows += [
-        [u, i, f"{rating:g}", str(time)][: 3 + timed]
-        for (u, i), (rating, time) in table.items()
+        [u, i, f"{rating:g}", str(time)][: 3 + timed] for (u, i), (rating, time) in table.items()
     ]
     text = end.join(
-        delimiter.join(written(cell, delimiter, quoted) for cell in row)
-        for row in rows
+        delimiter.join(written(cell, delimiter, quoted) for cell in row) for row in rows
     )
     data = (text + end * final).encode()
-    data = {
-        "plain": data,
-        "mark": b"\xef\xbb\xbf" + data,
-        "gzip": gzip.compress(data),
-    }[wrapping]
+    data = {"plain": data, "mark": b"\xef\xbb\xbf" + data, "gzip": gzip.compress(data)}[wrapping]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "r.csv"
         path.write_bytes(data)
         ratings = read(path, (0.5, 5))
     back = {
         (ratings.users[int(u)], ratings.items[int(i)]): float(v)
-        for u, i, v in zip(
-            ratings.user, ratings.item, ratings.value, strict=True
-        )
+        for u, i, v in zip(ratings.user, ratings.item, ratings.value, strict=True)
     }
     assert back == {pair: rating for pair, (rating, _) in table.items()}
     assert (ratings.time is not None) == timed

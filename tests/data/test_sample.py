@@ -38,9 +38,7 @@ def test_every_film_has_a_unique_title_and_one_to_four_genres() -> None:
 
 def test_titles_with_letters_beyond_ascii_survive() -> None:
     assert "amelie-2001" in sample_catalogue().index
-    assert sample_catalogue().by_title["amélie"] == [
-        sample_catalogue().index["amelie-2001"]
-    ]
+    assert sample_catalogue().by_title["amélie"] == [sample_catalogue().index["amelie-2001"]]
 
 
 def test_the_sample_says_that_it_is_synthetic(ratings: Ratings) -> None:
@@ -71,10 +69,7 @@ def test_times_span_years_and_never_precede_the_film(ratings: Ratings) -> None:
     years = sample_catalogue().years
     assert years is not None
     assert ratings.time is not None
-    rated_in = (
-        ratings.time.astype("datetime64[s]").astype("datetime64[Y]").astype(int)
-        + 1970
-    )
+    rated_in = ratings.time.astype("datetime64[s]").astype("datetime64[Y]").astype(int) + 1970
     assert rated_in.max() - rated_in.min() >= 5
     assert (rated_in >= years[ratings.item]).all()
 
@@ -98,9 +93,7 @@ def test_it_takes_less_than_a_second_of_processor_time() -> None:
     assert time.process_time() - began < 1
 
 
-@pytest.mark.parametrize(
-    ("people", "ratings"), [(1, 1), (3, 3), (7, 500), (2_100, 9_000)]
-)
+@pytest.mark.parametrize(("people", "ratings"), [(1, 1), (3, 3), (7, 500), (2_100, 9_000)])
 def test_any_size_is_met_exactly(people: int, ratings: int) -> None:
     made = sample(people, ratings)
     assert (made.n_users, len(made)) == (people, ratings)
@@ -108,12 +101,9 @@ def test_any_size_is_met_exactly(people: int, ratings: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("people", "ratings", "seed"),
-    [(0, 0, 0), (10, 9, 0), (10, 100_000, 0), (10, 500, -1)],
+    ("people", "ratings", "seed"), [(0, 0, 0), (10, 9, 0), (10, 100_000, 0), (10, 500, -1)]
 )
-def test_impossible_sizes_and_seeds_are_refused(
-    people: int, ratings: int, seed: int
-) -> None:
+def test_impossible_sizes_and_seeds_are_refused(people: int, ratings: int, seed: int) -> None:
     with pytest.raises(SettingError):
         sample(people, ratings, seed)
 
@@ -125,8 +115,7 @@ def test_popularity_is_skewed(ratings: Ratings) -> None:
 
 def test_people_differ_in_level_and_in_spread(ratings: Ratings) -> None:
     busy = [
-        ratings.value[ratings.row(person)]
-        for person in np.flatnonzero(np.diff(ratings.ptr) > 40)
+        ratings.value[ratings.row(person)] for person in np.flatnonzero(np.diff(ratings.ptr) > 40)
     ]
     assert np.std([row.mean() for row in busy]) > 0.25
     spread = [row.std() for row in busy]
@@ -159,24 +148,18 @@ def predictions(ratings: Ratings) -> dict[str, NDArray[np.float64]]:
         seen = ~held[row]
         known = every[seen]
         genres[row] += every @ np.linalg.solve(
-            known.T @ known + 5 * np.eye(len(tagged.T)),
-            known.T @ residual[seen],
+            known.T @ known + 5 * np.eye(len(tagged.T)), known.T @ residual[seen]
         )
     return {"mean": mean, "items": items, "bias": bias, "genres": genres}
 
 
 @pytest.fixture(scope="module")
-def errors(
-    ratings: Ratings, predictions: dict[str, NDArray[np.float64]]
-) -> dict[str, float]:
+def errors(ratings: Ratings, predictions: dict[str, NDArray[np.float64]]) -> dict[str, float]:
     held = hold_back(ratings)
     squares = {
-        name: (predicted - ratings.value)[held] ** 2
-        for name, predicted in predictions.items()
+        name: (predicted - ratings.value)[held] ** 2 for name, predicted in predictions.items()
     }
-    return {
-        name: float(np.sqrt(square.mean())) for name, square in squares.items()
-    }
+    return {name: float(np.sqrt(square.mean())) for name, square in squares.items()}
 
 
 def hold_back(ratings: Ratings) -> NDArray[np.bool_]:
@@ -187,9 +170,7 @@ def test_films_differ_in_quality(errors: dict[str, float]) -> None:
     assert errors["items"] < errors["mean"] - 0.04
 
 
-def test_people_differ_in_level_beyond_the_films_they_choose(
-    errors: dict[str, float],
-) -> None:
+def test_people_differ_in_level_beyond_the_films_they_choose(errors: dict[str, float]) -> None:
     assert errors["bias"] < errors["items"] - 0.05
 
 
@@ -202,9 +183,7 @@ def test_hidden_traits_remain_beyond_genres(
 ) -> None:
     """The common variation of what genres leave unexplained stands out from that of a
     shuffled table."""
-    often = np.argsort(-np.bincount(ratings.item, minlength=ratings.n_items))[
-        :120
-    ]
+    often = np.argsort(-np.bincount(ratings.item, minlength=ratings.n_items))[:120]
     place = np.full(ratings.n_items, -1)
     place[often] = np.arange(120)
     cells = place[ratings.item] >= 0
@@ -215,16 +194,12 @@ def test_hidden_traits_remain_beyond_genres(
         table[ratings.user[cells], place[ratings.item[cells]]] = values
         return float(np.linalg.eigvalsh(table.T @ table)[-1])
 
-    assert strongest(residual) > 1.5 * strongest(
-        np.random.default_rng(0).permutation(residual)
-    )
+    assert strongest(residual) > 1.5 * strongest(np.random.default_rng(0).permutation(residual))
 
 
 def test_the_well_known_is_liked_better(ratings: Ratings) -> None:
     counts = np.bincount(ratings.item, minlength=ratings.n_items)
-    means = np.bincount(
-        ratings.item, ratings.value, ratings.n_items
-    ) / np.maximum(counts, 1)
+    means = np.bincount(ratings.item, ratings.value, ratings.n_items) / np.maximum(counts, 1)
     often = counts > 20
     slope = np.polyfit(np.log(counts[often]), means[often], 1)[0]
     assert 0.05 < slope < 0.4

@@ -28,21 +28,14 @@ def ratings() -> Ratings:
 def cells(ratings: Ratings) -> set[tuple[str, int, float]]:
     """Every rating with the id of its person, whatever row that person is in."""
     people = [ratings.users[row] for row in ratings.user]
-    return set(
-        zip(people, ratings.item.tolist(), ratings.value.tolist(), strict=True)
-    )
+    return set(zip(people, ratings.item.tolist(), ratings.value.tolist(), strict=True))
 
 
 def same(left: Split, right: Split) -> bool:
     pairs = zip(
-        (left.train, left.fold_in, left.test),
-        (right.train, right.fold_in, right.test),
-        strict=True,
+        (left.train, left.fold_in, left.test), (right.train, right.fold_in, right.test), strict=True
     )
-    return all(
-        np.array_equal(a.item, b.item) and np.array_equal(a.ptr, b.ptr)
-        for a, b in pairs
-    )
+    return all(np.array_equal(a.item, b.item) and np.array_equal(a.ptr, b.ptr) for a, b in pairs)
 
 
 def tiny(counts: list[int], time: list[int] | None = None) -> Ratings:
@@ -52,9 +45,7 @@ def tiny(counts: list[int], time: list[int] | None = None) -> Ratings:
         users=[f"u{number}" for number in range(len(counts))],
         items=[str(number) for number in range(max(counts))],
         ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        item=np.concatenate(
-            [np.arange(count, dtype=np.uint32) for count in counts]
-        ),
+        item=np.concatenate([np.arange(count, dtype=np.uint32) for count in counts]),
         value=np.ones(total, dtype=np.float32),
         time=np.array(time, dtype=np.int64) if time is not None else None,
     )
@@ -62,9 +53,7 @@ def tiny(counts: list[int], time: list[int] | None = None) -> Ratings:
 
 @pytest.mark.parametrize("how", HOWS)
 class TestEverySplit:
-    def test_loses_and_repeats_nothing(
-        self, ratings: Ratings, how: str
-    ) -> None:
+    def test_loses_and_repeats_nothing(self, ratings: Ratings, how: str) -> None:
         split = splits.make(ratings, how, hold=40)
         known = cells(split.train) | cells(split.fold_in)
         assert known | cells(split.test) == cells(ratings)
@@ -73,9 +62,7 @@ class TestEverySplit:
     def test_aligns_fold_in_and_test(self, ratings: Ratings, how: str) -> None:
         split = splits.make(ratings, how, hold=40)
         assert list(split.fold_in.users) == list(split.test.users)
-        assert (
-            split.fold_in.n_users == split.test.n_users == len(split.test.users)
-        )
+        assert split.fold_in.n_users == split.test.n_users == len(split.test.users)
 
     def test_keeps_items_and_schema(self, ratings: Ratings, how: str) -> None:
         split = splits.make(ratings, how, hold=40)
@@ -83,39 +70,28 @@ class TestEverySplit:
             assert part.items is ratings.items
             assert part.schema is ratings.schema
 
-    def test_trains_on_nobody_without_ratings(
-        self, ratings: Ratings, how: str
-    ) -> None:
+    def test_trains_on_nobody_without_ratings(self, ratings: Ratings, how: str) -> None:
         assert np.diff(splits.make(ratings, how, hold=40).train.ptr).min() >= 1
 
-    def test_repeats_itself_for_one_seed(
-        self, ratings: Ratings, how: str
-    ) -> None:
+    def test_repeats_itself_for_one_seed(self, ratings: Ratings, how: str) -> None:
         assert same(
-            splits.make(ratings, how, seed=4, hold=40),
-            splits.make(ratings, how, seed=4, hold=40),
+            splits.make(ratings, how, seed=4, hold=40), splits.make(ratings, how, seed=4, hold=40)
         )
 
     def test_ignores_the_values(self, ratings: Ratings, how: str) -> None:
         turned = replace(ratings, value=(6 - ratings.value).astype(np.float32))
-        assert same(
-            splits.make(ratings, how, hold=40),
-            splits.make(turned, how, hold=40),
-        )
+        assert same(splits.make(ratings, how, hold=40), splits.make(turned, how, hold=40))
 
 
 @pytest.mark.parametrize("how", ["90/10", "probe", "people"])
 def test_another_seed_is_another_split(ratings: Ratings, how: str) -> None:
     assert not same(
-        splits.make(ratings, how, seed=0, hold=40),
-        splits.make(ratings, how, seed=1, hold=40),
+        splits.make(ratings, how, seed=0, hold=40), splits.make(ratings, how, seed=1, hold=40)
     )
 
 
 def test_per_rating_holds_back_its_share(ratings: Ratings) -> None:
-    assert len(splits.per_rating(ratings, 0.25).test) == pytest.approx(
-        0.25 * len(ratings), rel=0.1
-    )
+    assert len(splits.per_rating(ratings, 0.25).test) == pytest.approx(0.25 * len(ratings), rel=0.1)
 
 
 def test_per_rating_folds_in_what_it_trained_on(ratings: Ratings) -> None:
@@ -138,12 +114,8 @@ def test_by_time_holds_back_the_latest(ratings: Ratings) -> None:
     assert split.train.time.max() <= split.test.time.min()
 
 
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=30), st.floats(0.05, 0.95)
-)
-def test_by_time_is_exact_among_equal_times(
-    time: list[int], share: float
-) -> None:
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=30), st.floats(0.05, 0.95))
+def test_by_time_is_exact_among_equal_times(time: list[int], share: float) -> None:
     split = splits.by_time(tiny([len(time)], time), share)
     assert len(split.test) == round(share * len(time))
     if len(split.test) and len(split.train):
@@ -165,9 +137,7 @@ def test_probe_holds_back_a_third_of_the_nine_latest(ratings: Ratings) -> None:
 
 
 @pytest.mark.parametrize("make", [splits.by_time, splits.probe])
-def test_without_times_nothing_is_the_latest(
-    ratings: Ratings, make: object
-) -> None:
+def test_without_times_nothing_is_the_latest(ratings: Ratings, make: object) -> None:
     assert callable(make)
     with pytest.raises(DataError, match="no times"):
         make(replace(ratings, time=None))
@@ -187,9 +157,7 @@ def test_k_fold_refuses_at_once(ratings: Ratings, folds: int) -> None:
 
 
 class TestPerPerson:
-    def test_held_people_are_strangers_to_training(
-        self, ratings: Ratings
-    ) -> None:
+    def test_held_people_are_strangers_to_training(self, ratings: Ratings) -> None:
         split = splits.per_person(ratings, hold=40)
         assert split.test.n_users == 40
         assert not set(split.train.users) & set(split.test.users)
@@ -221,19 +189,7 @@ def test_shares_are_parsed(text: str, test: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "100/0",
-        "0/100",
-        "90/20",
-        "90",
-        "",
-        "a/b",
-        "90/10/0",
-        "-10/110",
-        "nan/nan",
-        "times",
-    ],
+    "text", ["100/0", "0/100", "90/20", "90", "", "a/b", "90/10/0", "-10/110", "nan/nan", "times"]
 )
 def test_bad_shares_are_refused_with_a_remedy(text: str) -> None:
     with pytest.raises(SettingError) as caught:
@@ -243,9 +199,7 @@ def test_bad_shares_are_refused_with_a_remedy(text: str) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, float("nan")])
-def test_shares_outside_zero_to_one_are_refused(
-    ratings: Ratings, share: float
-) -> None:
+def test_shares_outside_zero_to_one_are_refused(ratings: Ratings, share: float) -> None:
     with pytest.raises(SettingError, match="between 0 and 1"):
         splits.per_rating(ratings, share)
 
@@ -262,6 +216,5 @@ def test_rows_stay_ascending(ratings: Ratings) -> None:
     for how in HOWS:
         split = splits.make(ratings, how, hold=40)
         assert all(
-            (np.diff(key(part)) > 0).all()
-            for part in (split.train, split.fold_in, split.test)
+            (np.diff(key(part)) > 0).all() for part in (split.train, split.fold_in, split.test)
         )

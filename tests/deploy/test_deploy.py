@@ -20,8 +20,7 @@ from tacit.serving.http.watch import BUCKETS
 DEPLOY = Path(__file__).parents[2] / "deploy"
 SERVERS = ("aggregator", "recommender")
 INSTRUCTIONS = set(
-    "FROM WORKDIR COPY RUN USER ENV VOLUME EXPOSE STOPSIGNAL HEALTHCHECK "
-    "ENTRYPOINT CMD".split()
+    "FROM WORKDIR COPY RUN USER ENV VOLUME EXPOSE STOPSIGNAL HEALTHCHECK ENTRYPOINT CMD".split()
 )
 COUNTERS = {"requests", "uploads", "joins", "bytes_in", "bytes_out"}
 GAUGES = {"devices", "commits", "stored", "well"}
@@ -136,9 +135,7 @@ def test_a_unit_starts_with_options_that_it_has_and_no_rights(role) -> None:
 
 
 @pytest.mark.parametrize("role", SERVERS)
-@pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="needs systemd-analyze"
-)
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_reads_the_unit(role, tmp_path) -> None:
     source = DEPLOY / "systemd" / f"tacit-{role}.service"
     copy = tmp_path / source.name
@@ -151,9 +148,7 @@ def test_systemd_reads_the_unit(role, tmp_path) -> None:
         timeout=60,
         check=False,
     )
-    complaints = [
-        line for line in done.stderr.splitlines() if copy.name in line
-    ]
+    complaints = [line for line in done.stderr.splitlines() if copy.name in line]
     assert not complaints
 
 

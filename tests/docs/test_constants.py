@@ -86,11 +86,7 @@ def test_every_decimal_of_a_proof_is_marked(page):
     known = {mark[0] for mark in MARK.findall(text)}
     for others in OTHER.findall(text):
         known |= set(others.split())
-    quoted = {
-        number
-        for number in DECIMAL.findall(shown(text))
-        if not SECTION.fullmatch(number)
-    }
+    quoted = {number for number in DECIMAL.findall(shown(text)) if not SECTION.fullmatch(number)}
     assert quoted <= known, quoted - known
 
 

@@ -10,9 +10,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples"
 EXAMPLES = sorted(
-    path
-    for path in FOLDER.glob("*.py")
-    if path.stem not in ("invent", "cluster")
+    path for path in FOLDER.glob("*.py") if path.stem not in ("invent", "cluster")
 )  # a step of the tutorial, run by its test; and tests/engine/spark runs the other
 
 

@@ -38,9 +38,5 @@ ROOMS = (ROOT, ROOT / "src" / "tacit", ROOT / "src" / "tacit" / "methods")
 def test_every_file_that_a_proof_names_is_there(page: Path) -> None:
     """Thirteen had moved."""
     named = set(FILE.findall(page.read_text("utf-8")))
-    lost = {
-        name
-        for name in named
-        if not any((room / name).is_file() for room in ROOMS)
-    }
+    lost = {name for name in named if not any((room / name).is_file() for room in ROOMS)}
     assert lost == set()

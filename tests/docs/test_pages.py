@@ -9,9 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
-    page
-    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md")
-    for page in ROOT.glob(pattern)
+    page for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md") for page in ROOT.glob(pattern)
 )
 GUIDES = sorted((ROOT / "docs").glob("adding-*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -65,9 +63,7 @@ def test_the_python_of_a_guide_runs(page, tmp_path, monkeypatch, full):
 def test_no_page_has_python_that_nobody_runs():
     run = {"README.md", "docs/python.md"} | {name(guide) for guide in GUIDES}
     run |= {f"docs/{page}.md" for page in ("evaluate", "plan", "reproduce")}
-    told = {
-        name(page) for page in PAGES if BLOCK.search(page.read_text("utf-8"))
-    }
+    told = {name(page) for page in PAGES if BLOCK.search(page.read_text("utf-8"))}
     assert told == run
 
 
@@ -78,9 +74,7 @@ def test_the_figure_of_the_readme_can_be_drawn_from_the_results():
     drawn = runpy.run_path(str(ROOT / "scripts" / "accuracy.py"))
     lines = drawn["lines"]()
     assert all(len(each) >= 3 for each in lines.values())
-    assert all(
-        0.7 < rmse < 1.1 for each in lines.values() for rmse in each.values()
-    )
+    assert all(0.7 < rmse < 1.1 for each in lines.values() for rmse in each.values())
     assert lines["bayes, with public genres"][20.0] > drawn["twin"]()
 
 
@@ -115,11 +109,7 @@ def test_the_index_leads_to_every_page_in_two_clicks():
 
 
 def test_nothing_refers_to_a_document_that_is_not_here():
-    for path in [
-        *PAGES,
-        *(ROOT / "src").rglob("*.py"),
-        *(ROOT / "tests").rglob("*.py"),
-    ]:
+    for path in [*PAGES, *(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
         if path == Path(__file__):
             continue
         text = path.read_text("utf-8")

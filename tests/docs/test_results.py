@@ -64,9 +64,7 @@ def test_a_page_has_the_tables_of_the_numbers_beside_it(name):
     assert module.shown(page) == [module.markdown(table) for table in tables]
 
 
-@pytest.mark.parametrize(
-    ("name", "module"), [("scale", "scale"), ("beside", "beside/page")]
-)
+@pytest.mark.parametrize(("name", "module"), [("scale", "scale"), ("beside", "beside/page")])
 def test_a_page_of_timings_follows_from_its_numbers(name, module):
     """And says of each run on which commit, day and machine it was."""
     told = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))

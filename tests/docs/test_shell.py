@@ -138,8 +138,7 @@ def test_the_lines_of_a_page_run(page, desk, tmp_path, monkeypatch, full):
     wanted = [
         line
         for line in lines(page)
-        if not line.startswith(tuple(ELSEWHERE))
-        and (full or not line.startswith(LONG))
+        if not line.startswith(tuple(ELSEWHERE)) and (full or not line.startswith(LONG))
     ]
     if not wanted:
         pytest.skip("nothing but lines of minutes, or of other machines")
@@ -200,11 +199,7 @@ def test_the_scripts_of_operation_run(page, tmp_path, full):
 
 def named() -> list[tuple[str, str]]:
     """Commands in the running text of pages."""
-    return [
-        (page, line)
-        for page, text in PAGES.items()
-        for line in INLINE.findall(text)
-    ]
+    return [(page, line) for page, text in PAGES.items() for line in INLINE.findall(text)]
 
 
 def test_commands_in_the_text_have_the_options_that_they_are_said_to_have():

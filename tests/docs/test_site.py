@@ -34,9 +34,7 @@ def test_the_site_has_no_broken_link_and_every_public_name(tmp_path):
     names = (tmp_path / "site" / "docs" / "api.html").read_text("utf-8")
     for name in set(tacit.__all__) - {"__version__"}:
         assert f'<h3 id="{part("render").slug("tacit." + name)}">' in names
-    assert 'src="data:image/svg+xml' in (
-        tmp_path / "site" / "README.html"
-    ).read_text("utf-8")
+    assert 'src="data:image/svg+xml' in (tmp_path / "site" / "README.html").read_text("utf-8")
 
 
 def test_a_broken_link_a_broken_anchor_and_a_lost_picture_are_said(tmp_path):
@@ -58,9 +56,7 @@ def test_a_broken_link_a_broken_anchor_and_a_lost_picture_are_said(tmp_path):
 
 def test_the_pages_of_methods_are_what_the_code_says():
     for path, text in part("methods").pages(ROOT).items():
-        assert path.read_text("utf-8") == text, (
-            f"{path.name} is old: run scripts/site --pages"
-        )
+        assert path.read_text("utf-8") == text, f"{path.name} is old: run scripts/site --pages"
 
 
 def test_every_setting_of_every_method_is_told():
@@ -78,9 +74,7 @@ def test_the_page_on_trust_names_the_methods_of_each_model():
         return {name for name in METHODS if engine in find(name).engines}
 
     page = (ROOT / "docs" / "trust.md").read_text("utf-8")
-    row = next(
-        line for line in page.splitlines() if line.startswith("| methods |")
-    )
+    row = next(line for line in page.splitlines() if line.startswith("| methods |"))
     _, curator, servers, nobody = (
         {
             method

@@ -23,10 +23,7 @@ def commands(page: str) -> list[list[str]]:
     """The lines of a page's shell blocks, as words, for fewer people."""
     text = (ROOT / "docs" / page).read_text("utf-8")
     lines = "".join(SHELL.findall(text)).splitlines()
-    return [
-        shlex.split(line.replace("20000", str(PEOPLE)), comments=True)
-        for line in lines
-    ]
+    return [shlex.split(line.replace("20000", str(PEOPLE)), comments=True) for line in lines]
 
 
 def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,9 +66,7 @@ def best_guess(epsilon: float) -> float:
 
 def test_the_table_of_guesses_is_true():
     text = (ROOT / "docs" / "choosing-epsilon.md").read_text("utf-8")
-    rows = re.findall(
-        r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.,]+) times", text, re.MULTILINE
-    )
+    rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.,]+) times", text, re.MULTILINE)
     assert len(rows) == 6
     for epsilon, guesses, odds in rows:
         most = best_guess(float(epsilon))

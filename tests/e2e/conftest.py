@@ -35,11 +35,7 @@ class Small:
         from tacit.methods import find
 
         people, self.rounds = 12, 6
-        settings: dict[str, Any] = {
-            "factors": 4,
-            "rounds": self.rounds,
-            "cohort": people,
-        }
+        settings: dict[str, Any] = {"factors": 4, "rounds": self.rounds, "cohort": people}
         self.faultless = {
             "method": "mf-federated",
             "cohort": people,
@@ -48,9 +44,7 @@ class Small:
         }
         self.ratings = sample(people=people, ratings=200, seed=8)
         method = find("mf-federated")(calibration="none", **settings)
-        self.expected = method.fit(
-            self.ratings, users=people
-        ).model_.shared.arrays["loadings"]
+        self.expected = method.fit(self.ratings, users=people).model_.shared.arrays["loadings"]
 
 
 @pytest.fixture(scope="session")
@@ -67,19 +61,14 @@ class Federation:
         self.folder = folder
         self.ratings = ratings
         self.options = options
-        self.home = {
-            role: folder / role for role in ("recommender", "aggregator")
-        }
+        self.home = {role: folder / role for role in ("recommender", "aggregator")}
         self.pin = {
-            role: Identity(home / "identity.json").public.hex()
-            for role, home in self.home.items()
+            role: Identity(home / "identity.json").public.hex() for role, home in self.home.items()
         }
         self.port = {role: free_port() for role in self.home}
         self.watch = {role: free_port() for role in (*self.home, "second")}
         """Ports of their metrics."""
-        self.url = {
-            role: f"http://127.0.0.1:{port}" for role, port in self.port.items()
-        }
+        self.url = {role: f"http://127.0.0.1:{port}" for role, port in self.port.items()}
         self.processes: dict[str, Any] = {}
         self.items = folder / "items.csv"
         self.items.write_text("item\n" + "\n".join(ratings.items) + "\n")
@@ -90,9 +79,7 @@ class Federation:
         self.context: Any = None
         """How this process trusts the servers' certificates."""
 
-    def start(
-        self, *roles: str, wait: bool = True, forked: bool = True
-    ) -> None:
+    def start(self, *roles: str, wait: bool = True, forked: bool = True) -> None:
         """Without `forked` it is a program of its own, which costs a second."""
         for role in roles or ("aggregator", "recommender"):
             log = self.folder / f"{role}.log"
@@ -141,11 +128,7 @@ class Federation:
             "gather": 0.2,
             "users": self.ratings.n_users,
             "scale": "1,5",
-        } | {
-            k: v
-            for k, v in self.options.items()
-            if k not in ("aggregator", "set")
-        }
+        } | {k: v for k, v in self.options.items() if k not in ("aggregator", "set")}
         flags = [
             part
             for name, value in o.items()
@@ -189,9 +172,7 @@ class Federation:
         url = self.url[role]
         if path == "/metrics":
             url = f"{url.split(':')[0]}://127.0.0.1:{self.watch[role]}"
-        with urllib.request.urlopen(
-            url + path, timeout=60, context=self.context
-        ) as answer:
+        with urllib.request.urlopen(url + path, timeout=60, context=self.context) as answer:
             text = answer.read()
         return text.decode() if path == "/metrics" else json.loads(text)
 
@@ -244,9 +225,7 @@ class Federation:
     async def reached(self, number: int, fleet: asyncio.Task[Any]) -> None:
         """Until this round has begun. Where other work holds this process up the fleet may be
         done before it looks; one that has failed is not waited for."""
-        while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))[
-            "round"
-        ] < number:
+        while (await asyncio.to_thread(self.get, "recommender", "/v1/status"))["round"] < number:
             assert not (fleet.done() and fleet.result().failed), fleet.result()
             await asyncio.sleep(0.01)
 
@@ -254,9 +233,7 @@ class Federation:
         until = time.monotonic() + seconds
         path = "/v1/status" + (f"/{task}" if task else "")
         while not self.get("recommender", path)["published"]:
-            assert time.monotonic() < until, (
-                self.folder / "recommender.log"
-            ).read_text()[-3000:]
+            assert time.monotonic() < until, (self.folder / "recommender.log").read_text()[-3000:]
             time.sleep(0.05)
 
     def model(self) -> Any:

@@ -36,11 +36,7 @@ class Forked:
     """What these tests use of `subprocess.Popen`."""
 
     def __init__(
-        self,
-        arguments: Sequence[str],
-        log: Path,
-        program: str = MAIN,
-        errors: Path | None = None,
+        self, arguments: Sequence[str], log: Path, program: str = MAIN, errors: Path | None = None
     ) -> None:
         """`log` takes its output, and its errors too if they have no file."""
         for place in (log, errors or log):
@@ -53,9 +49,7 @@ class Forked:
             "program": program,
         }
         # A function of Python itself: nothing of the tests is imported there.
-        self._process = _FORK.Process(
-            target=exec, args=(_PROGRAM, known), daemon=True
-        )
+        self._process = _FORK.Process(target=exec, args=(_PROGRAM, known), daemon=True)
         with pytest.MonkeyPatch.context() as patch:
             # The process that stands by is started with the first of them.
             patch.setenv("OPENBLAS_NUM_THREADS", "1")

@@ -62,9 +62,7 @@ def stores(request, full) -> Callable[[], dict[str, str]]:
     return lambda: {role: server.database() for role in ROLES}
 
 
-async def haunted(
-    f: Any, rng: random.Random, deaths: int, **options: Any
-) -> int:
+async def haunted(f: Any, rng: random.Random, deaths: int, **options: Any) -> int:
     """Train while servers die; how often they did."""
     fleet = asyncio.create_task(f.fleet(**options))
     died = 0
@@ -94,9 +92,7 @@ def wanted(method: str, full: bool) -> int:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_deaths_do_not_change_a_bit(
-    federation, ratings, stores, method, full
-) -> None:
+def test_deaths_do_not_change_a_bit(federation, ratings, stores, method, full) -> None:
     settings = METHODS[method]
     left = wanted(method, full)
     engine = "simulate" if find(method).local else "federated"
@@ -104,9 +100,7 @@ def test_deaths_do_not_change_a_bit(
     expected = twin.fit(ratings, users=PEOPLE).model_.shared.arrays
     rng = random.Random(method)
     while left > 0:
-        f = federation(
-            ratings, method=method, cohort=PEOPLE, least=PEOPLE, set=settings
-        )
+        f = federation(ratings, method=method, cohort=PEOPLE, least=PEOPLE, set=settings)
         f.store |= stores()
         f.start()
         left -= max(1, asyncio.run(haunted(f, rng, left)))
@@ -118,12 +112,9 @@ def test_deaths_do_not_change_a_bit(
 
 
 @pytest.mark.parametrize(
-    ("method", "more"),
-    [("bias", {"groups": 2, "noise": "both"}), ("mf-federated", {})],
+    ("method", "more"), [("bias", {"groups": 2, "noise": "both"}), ("mf-federated", {})]
 )
-def test_deaths_cost_nobody_twice(
-    federation, ratings, method, more, full, tmp_path: Path
-) -> None:
+def test_deaths_cost_nobody_twice(federation, ratings, method, more, full, tmp_path: Path) -> None:
     """Also where a round is cut into groups, each with a noise of its own, of both servers
     and of every device."""
     deaths = wanted(method, full)

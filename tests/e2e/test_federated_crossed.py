@@ -14,23 +14,12 @@ from patience import PATIENCE
 
 from tacit.cli.federate.admin import admin
 from tacit.data.sample import sample
-from tacit.federation.device.client import (
-    Conversation,
-    KnownServer,
-    TurnedDown,
-    fetch_task,
-)
+from tacit.federation.device.client import Conversation, KnownServer, TurnedDown, fetch_task
 from tacit.federation.device.device import Device
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import new_exchange
 from tacit.federation.protocol.packing import packed_size
-from tacit.federation.protocol.wire import (
-    Announcement,
-    Join,
-    Upload,
-    pack,
-    unpack,
-)
+from tacit.federation.protocol.wire import Announcement, Join, Upload, pack, unpack
 from tacit.methods import find
 from tacit.model.model import load
 
@@ -47,25 +36,18 @@ class Crosser:
         return unpack(Announcement, found)[0]
 
     async def run(self, names: tuple[str, str]) -> dict[str, int]:
-        recommender = KnownServer(
-            self.f.url["recommender"], self.f.pin["recommender"]
-        )
+        recommender = KnownServer(self.f.url["recommender"], self.f.pin["recommender"])
         await recommender.learn(self.web)
-        first, aggregator = await fetch_task(
-            self.web, recommender, name=names[0]
-        )
+        first, aggregator = await fetch_task(self.web, recommender, name=names[0])
         second, _ = await fetch_task(self.web, recommender, name=names[1])
         await aggregator.learn(self.web)
         links = [
-            Conversation(self.web, recommender, aggregator, new_exchange()[0])
-            for _ in range(2)
+            Conversation(self.web, recommender, aggregator, new_exchange()[0]) for _ in range(2)
         ]
         for link in links:
             await link.enrol()
         told = {
-            name: await asyncio.gather(
-                *(self.joined(name, link) for link in links)
-            )
+            name: await asyncio.gather(*(self.joined(name, link) for link in links))
             for name in names
         }
         (one, _), (other, _) = told[names[0]], told[names[1]]
@@ -84,9 +66,7 @@ class Crosser:
         }
         got = {}
         for what, change in wrong.items():
-            body = pack(
-                good.model_copy(update=change), bytes(first.bytes_of(0))
-            )
+            body = pack(good.model_copy(update=change), bytes(first.bytes_of(0)))
             try:
                 await links[0].call(aggregator, "/v1/upload", body)
                 got[what] = 200
@@ -95,26 +75,17 @@ class Crosser:
         return got
 
 
-def test_nothing_of_one_training_is_good_for_another(
-    federation, tmp_path
-) -> None:
+def test_nothing_of_one_training_is_good_for_another(federation, tmp_path) -> None:
     ratings = sample(people=2, ratings=40, seed=8)
     also = tmp_path / "also.toml"
-    also.write_text(
-        f"[[training]]\nmethod = 'bias'\nout = '{tmp_path / 'bias'}'\n"
-    )
+    also.write_text(f"[[training]]\nmethod = 'bias'\nout = '{tmp_path / 'bias'}'\n")
     f = federation(ratings, cohort=2, least=2, seconds=60, also=also)
     f.start()
-    names = {
-        method: name
-        for name, method in f.get("recommender", "/v1/tasks")["tasks"].items()
-    }
+    names = {method: name for name, method in f.get("recommender", "/v1/tasks")["tasks"].items()}
 
     async def run() -> dict[str, int]:
         async with Web() as web:
-            return await Crosser(f, web).run(
-                (names["popularity"], names["bias"])
-            )
+            return await Crosser(f, web).run((names["popularity"], names["bias"]))
 
     got = asyncio.run(asyncio.wait_for(run(), PATIENCE))
     assert got["its ticket"] == 403
@@ -122,9 +93,7 @@ def test_nothing_of_one_training_is_good_for_another(
     assert got["its round"] in (400, 403)
 
 
-def test_who_sits_out_sits_out_after_a_restart_too(
-    federation, monkeypatch, full
-) -> None:
+def test_who_sits_out_sits_out_after_a_restart_too(federation, monkeypatch, full) -> None:
     """Several sums of a round, a cheat in one of them, and a recommender that dies."""
     if not full:
         pytest.skip("only with scripts/test --full")
@@ -137,9 +106,7 @@ def test_who_sits_out_sits_out_after_a_restart_too(
         return found + (1 << layout.bits - 2) if self.label == 3 else found
 
     monkeypatch.setattr(Device, "_whole", cheat)
-    f = federation(
-        ratings, method="bias", cohort=people, least=people // 2, groups=2
-    )
+    f = federation(ratings, method="bias", cohort=people, least=people // 2, groups=2)
     f.start()
 
     async def run() -> Any:
@@ -164,15 +131,10 @@ def test_a_pause_of_one_training_outlives_a_death_and_hinders_no_other(
         pytest.skip("only with scripts/test --full")
     ratings = sample(people=12, ratings=200, seed=8)
     also = tmp_path / "also.toml"
-    also.write_text(
-        f"[[training]]\nmethod = 'bias'\nout = '{tmp_path / 'bias'}'\n"
-    )
+    also.write_text(f"[[training]]\nmethod = 'bias'\nout = '{tmp_path / 'bias'}'\n")
     f = federation(ratings, cohort=12, least=12, also=also)
     f.start()
-    names = {
-        method: name
-        for name, method in f.get("recommender", "/v1/tasks")["tasks"].items()
-    }
+    names = {method: name for name, method in f.get("recommender", "/v1/tasks")["tasks"].items()}
     keys = [new_exchange()[0] for _ in range(12)]
 
     def order(what: str) -> None:
@@ -190,9 +152,7 @@ def test_a_pause_of_one_training_outlives_a_death_and_hinders_no_other(
         while not (await asyncio.to_thread(status))["paused"]:
             assert time.monotonic() < until
         # the attempt under way is finished, and no other begins
-        assert not (
-            await f.fleet(task=names["bias"], privates=keys, rounds=1)
-        ).failed
+        assert not (await f.fleet(task=names["bias"], privates=keys, rounds=1)).failed
         await asyncio.to_thread(f.kill, "recommender")
         await asyncio.to_thread(f.start, "recommender")
         assert not (await f.fleet(privates=keys)).failed
@@ -235,10 +195,7 @@ async def odd_rows(f: Any) -> int:
             layouts=made.agreed(told.round),
         ).model_dump(mode="json")
         upload["rows"] = ["2"] * len(layouts)
-        words = b"".join(
-            rows + bytes(packed_size(2 * each.width, each.bits))
-            for each in layouts
-        )
+        words = b"".join(rows + bytes(packed_size(2 * each.width, each.bits)) for each in layouts)
         try:
             await link.call(aggregator, "/v1/upload", pack(upload, words))
         except TurnedDown as refused:

@@ -16,9 +16,7 @@ CROWD = 10_000
 FEW = 1_400
 FILES = 600
 """That the servers of the small test may open: fewer than there are connections."""
-SOME = (
-    "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); "
-)
+SOME = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); "
 MAIN = "from tacit.cli.main import main; main()"
 BEGUN = b"POST /v1/join HTTP/1.1\r\nhost: x\r\ncontent-length: 90\r\n"
 
@@ -44,9 +42,7 @@ def crowd(port: int, count: int) -> list[socket.socket]:
     return made
 
 
-def test_a_silent_crowd_keeps_nobody_out(
-    federation, small, full, many_files
-) -> None:
+def test_a_silent_crowd_keeps_nobody_out(federation, small, full, many_files) -> None:
     """The servers have files for fewer; a round goes on while the crowd comes back."""
     count = CROWD if full else FEW
     if many_files < count + 500:

@@ -50,13 +50,7 @@ def train_through(f, fault) -> None:
 def test_a_server_that_is_killed_and_restarted_changes_nothing(
     federation, ratings, expected, role
 ) -> None:
-    f = federation(
-        ratings,
-        method="mf-federated",
-        cohort=PEOPLE,
-        least=PEOPLE,
-        set=SETTINGS,
-    )
+    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS)
     f.start()
 
     def fault() -> None:
@@ -70,13 +64,7 @@ def test_a_server_that_is_killed_and_restarted_changes_nothing(
 def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(
     federation, ratings, expected
 ) -> None:
-    f = federation(
-        ratings,
-        method="mf-federated",
-        cohort=PEOPLE,
-        least=PEOPLE,
-        set=SETTINGS,
-    )
+    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS)
     f.start()
 
     def fault() -> None:
@@ -90,9 +78,7 @@ def test_a_graceful_upgrade_in_the_middle_of_a_round_changes_nothing(
     assert "aggregator stops" in f.log("aggregator")
 
 
-def test_devices_that_vanish_lose_only_their_own_contribution(
-    federation,
-) -> None:
+def test_devices_that_vanish_lose_only_their_own_contribution(federation) -> None:
     people = sample(people=30, ratings=600, seed=7)
     f = federation(
         people,
@@ -153,44 +139,29 @@ class Stranger:
     """Hand-made requests to the aggregator of a round that is open."""
 
     def __init__(self, f) -> None:
-        from tacit.federation.device.client import (
-            Conversation,
-            KnownServer,
-            fetch_task,
-        )
+        from tacit.federation.device.client import Conversation, KnownServer, fetch_task
         from tacit.federation.protocol.http import Web
 
         self.f, self.names = f, (Conversation, KnownServer, fetch_task, Web)
 
     async def __aenter__(self):
         from tacit.federation.protocol.keys import new_exchange
-        from tacit.federation.protocol.wire import (
-            Announcement,
-            Join,
-            pack,
-            unpack,
-        )
+        from tacit.federation.protocol.wire import Announcement, Join, pack, unpack
 
         link_type, server_type, fetch_task, web = self.names
         self.web = web()
-        recommender = server_type(
-            self.f.url["recommender"], self.f.pin["recommender"]
-        )
+        recommender = server_type(self.f.url["recommender"], self.f.pin["recommender"])
         await recommender.learn(self.web)
         self.made, aggregator = await fetch_task(self.web, recommender)
         await aggregator.learn(self.web)
         self.links = [
-            link_type(self.web, recommender, aggregator, new_exchange()[0])
-            for _ in range(2)
+            link_type(self.web, recommender, aggregator, new_exchange()[0]) for _ in range(2)
         ]
         for link in self.links:
             await link.enrol()
         join = Join(task=self.made.task.name, stamp=time.time_ns())
         found = await asyncio.gather(
-            *(
-                link.call(recommender, "/v1/join", pack(join))
-                for link in self.links
-            )
+            *(link.call(recommender, "/v1/join", pack(join)) for link in self.links)
         )
         self.told = unpack(Announcement, found[0])[0]
         self.tickets = [unpack(Announcement, each)[0].ticket for each in found]
@@ -224,9 +195,7 @@ class Stranger:
         return 200
 
 
-def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
-    federation, ratings
-) -> None:
+def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(federation, ratings) -> None:
     f = federation(ratings, method="popularity", cohort=2, least=2, seconds=60)
     f.start()
 
@@ -248,10 +217,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
                 "other sums": await s.status(s.body(layouts="ab" * 16)),
             }
             forged = Conversation(
-                s.web,
-                s.links[0].recommender,
-                s.links[0].aggregator,
-                new_exchange()[0],
+                s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0]
             )
             got["stranger"] = await s.status(s.body(), forged)
             forged.name = s.links[0].name  # another's name, one's own key
@@ -261,9 +227,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
             got["again"] = await s.status(good)
             got["changed"] = await s.status(good[:-1] + b"\x01")
             uploads = [
-                x
-                for x in f.get("aggregator", "/metrics").splitlines()
-                if "uploads_total" in x
+                x for x in f.get("aggregator", "/metrics").splitlines() if "uploads_total" in x
             ]
             got["counted"] = int(uploads[0].split()[1])
             other = s.body(ticket=s.tickets[1])
@@ -271,10 +235,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
             while "sum revealed" not in f.log("aggregator"):
                 await asyncio.sleep(0.02)
             late = Conversation(
-                s.web,
-                s.links[0].recommender,
-                s.links[0].aggregator,
-                new_exchange()[0],
+                s.web, s.links[0].recommender, s.links[0].aggregator, new_exchange()[0]
             )
             await late.enrol()
             got["uninvited"] = await s.status(s.body(), late)
@@ -311,9 +272,7 @@ def test_messages_that_are_no_good_are_refused_and_a_copy_counts_once(
 def test_a_message_of_a_gigabyte_is_refused_unread(federation, ratings) -> None:
     f = federation(ratings, method="popularity", cohort=2, least=2)
     f.start("aggregator")
-    connection = http.client.HTTPConnection(
-        "127.0.0.1", f.port["aggregator"], timeout=60
-    )
+    connection = http.client.HTTPConnection("127.0.0.1", f.port["aggregator"], timeout=60)
     connection.putrequest("POST", "/v1/upload")
     connection.putheader("Content-Length", str(1 << 30))
     connection.endheaders()
@@ -322,9 +281,7 @@ def test_a_message_of_a_gigabyte_is_refused_unread(federation, ratings) -> None:
     connection.close()
 
 
-def test_only_the_pinned_recommender_may_open_rounds(
-    federation, ratings, tmp_path
-) -> None:
+def test_only_the_pinned_recommender_may_open_rounds(federation, ratings, tmp_path) -> None:
     from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.wire import Opening, pack
 
@@ -332,29 +289,16 @@ def test_only_the_pinned_recommender_may_open_rounds(
     f.start("aggregator")
     stranger = Identity(tmp_path / "stranger.json")
     body = pack(Opening(task="ab" * 16, round=0, attempt=0, parts=(), least=2))
-    connection = http.client.HTTPConnection(
-        "127.0.0.1", f.port["aggregator"], timeout=60
-    )
+    connection = http.client.HTTPConnection("127.0.0.1", f.port["aggregator"], timeout=60)
     connection.request(
-        "POST",
-        "/v1/open",
-        body,
-        {"tacit-signature": stranger.sign(b"POST", b"/v1/open", body)},
+        "POST", "/v1/open", body, {"tacit-signature": stranger.sign(b"POST", b"/v1/open", body)}
     )
     assert connection.getresponse().status == 401
     connection.close()
 
 
-def test_keys_rotate_without_enrolling_again(
-    federation, ratings, expected
-) -> None:
-    f = federation(
-        ratings,
-        method="mf-federated",
-        cohort=PEOPLE,
-        least=PEOPLE,
-        set=SETTINGS,
-    )
+def test_keys_rotate_without_enrolling_again(federation, ratings, expected) -> None:
+    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=SETTINGS)
     f.start()
 
     def fault() -> None:

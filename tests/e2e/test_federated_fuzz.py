@@ -114,9 +114,7 @@ class Nonsense:
         changed = bytearray(good)
         for _ in range(self.rng.randrange(1, 6)):
             if changed:
-                changed[self.rng.randrange(len(changed))] = self.rng.randrange(
-                    256
-                )
+                changed[self.rng.randrange(len(changed))] = self.rng.randrange(256)
         return bytes(changed)
 
     def _member(self, good: bytes) -> bytes:
@@ -140,9 +138,7 @@ class Nonsense:
             length = length[:-4] + len(text).to_bytes(4, "little")
         return length + text + good[stop:]
 
-    def headers(
-        self, link: Conversation, server: KnownServer, path: str, body: bytes
-    ):
+    def headers(self, link: Conversation, server: KnownServer, path: str, body: bytes):
         """Those of an enrolled device; at times one of them is wrong."""
         from tacit.federation.protocol.keys import shared_secrets
 
@@ -214,9 +210,7 @@ def megabytes(process: Any) -> float:
 def test_nonsense_ends_in_refusals(federation, small, full, method) -> None:
     """With a plain round, and with a printed one, whose devices list their items."""
     if method != "bias" and not full:
-        pytest.skip(
-            "one kind of round will do: the other with scripts/test --full"
-        )
+        pytest.skip("one kind of round will do: the other with scripts/test --full")
     options = dict(small.faultless, seconds=4)
     if method == "bias":
         options |= {"method": "bias", "set": {}}

@@ -12,25 +12,12 @@ import pytest
 from patience import PATIENCE
 
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.device.client import (
-    Away,
-    Conversation,
-    KnownServer,
-    TurnedDown,
-    fetch_task,
-)
+from tacit.federation.device.client import Away, Conversation, KnownServer, TurnedDown, fetch_task
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import new_exchange
 from tacit.federation.protocol.packing import packed_size
-from tacit.federation.protocol.wire import (
-    Announcement,
-    Join,
-    PartLayout,
-    Upload,
-    pack,
-    unpack,
-)
+from tacit.federation.protocol.wire import Announcement, Join, PartLayout, Upload, pack, unpack
 
 SOUND = {"calibration": "sound", "epsilon": 30, "delta": 1e-5}
 LOCAL = {"calibration": "sound", "epsilon": 4}
@@ -74,19 +61,13 @@ class Garbage:
         count = len(rows) // 4 if layout.sparse else layout.size
         length = packed_size(count * layout.width, layout.bits)
         bits = count * layout.width * layout.bits
-        words = self.rng.choice(
-            (0, (1 << bits) - 1, self.rng.getrandbits(bits) if bits else 0)
-        )
+        words = self.rng.choice((0, (1 << bits) - 1, self.rng.getrandbits(bits) if bits else 0))
         return rows + words.to_bytes(length, "little"), count
 
     def upload(self, told: Announcement) -> bytes:
         layouts = self.made.layouts(told.round)
         parts = [self.part(each) for each in layouts]
-        counts = [
-            count
-            for (_, count), each in zip(parts, layouts, strict=True)
-            if each.sparse
-        ]
+        counts = [count for (_, count), each in zip(parts, layouts, strict=True) if each.sparse]
         header = Upload(
             task=told.task,
             round=told.round,
@@ -140,9 +121,7 @@ async def hostile(f: Any, seed: str) -> str:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("alone", [False, True])
-def test_garbage_stops_no_training(
-    federation, small, full, case, alone
-) -> None:
+def test_garbage_stops_no_training(federation, small, full, case, alone) -> None:
     """Beside honest devices; and in the local model, where one will do, without any."""
     local = case.startswith("one-bit")
     if alone and not local:
@@ -165,10 +144,7 @@ def test_garbage_stops_no_training(
     policy = Policy(epsilon=1000, delta=1e-5, accept_unbounded=True)
 
     async def run() -> list[str]:
-        cheats = [
-            asyncio.create_task(hostile(f, f"{case} {place}"))
-            for place in range(2)
-        ]
+        cheats = [asyncio.create_task(hostile(f, f"{case} {place}")) for place in range(2)]
         if not alone:
             assert not (await f.fleet(policy=policy)).failed
         return await asyncio.gather(*cheats)

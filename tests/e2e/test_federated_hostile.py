@@ -12,20 +12,9 @@ import pytest
 from patience import PATIENCE
 
 from tacit.errors import Failure
-from tacit.federation.device.client import (
-    Away,
-    Conversation,
-    KnownServer,
-    TurnedDown,
-    fetch_task,
-)
+from tacit.federation.device.client import Away, Conversation, KnownServer, TurnedDown, fetch_task
 from tacit.federation.protocol.http import Web
-from tacit.federation.protocol.keys import (
-    new_exchange,
-    public_of,
-    rotation_proof,
-    shared_secrets,
-)
+from tacit.federation.protocol.keys import new_exchange, public_of, rotation_proof, shared_secrets
 from tacit.federation.protocol.wire import Upload, pack
 
 P = 2**255 - 19
@@ -52,9 +41,7 @@ class Hostile:
 
     async def __aenter__(self):
         self.web = Web()
-        recommender = KnownServer(
-            self.f.url["recommender"], self.f.pin["recommender"]
-        )
+        recommender = KnownServer(self.f.url["recommender"], self.f.pin["recommender"])
         await recommender.learn(self.web)
         self.made, aggregator = await fetch_task(self.web, recommender)
         await aggregator.learn(self.web)
@@ -117,11 +104,7 @@ def test_one_device_cannot_end_a_training(federation, small) -> None:
                     )
                     huge = upload.model_copy(update={"least": 1 << 62})
                     for each in (upload, huge):
-                        got.add(
-                            await h.status(
-                                link.aggregator, "/v1/upload", pack(each)
-                            )
-                        )
+                        got.add(await h.status(link.aggregator, "/v1/upload", pack(each)))
                 await asyncio.sleep(0.05)
             assert not (await fleet).failed
             return got
@@ -145,40 +128,21 @@ def test_a_rotation_is_proven_and_never_comes_back(federation, small) -> None:
             second, third = new_exchange()[0], new_exchange()[0]
             now = time.time_ns()
             got = {
-                "another's key": await h.rotate(
-                    server, public_of(second), third, now
-                ),
-                "second": await h.rotate(
-                    server, public_of(second), second, now
-                ),
+                "another's key": await h.rotate(server, public_of(second), third, now),
+                "second": await h.rotate(server, public_of(second), second, now),
             }
-            h.link = Conversation(
-                h.web, link.recommender, server, second, link.name
-            )
-            got["back"] = await h.rotate(
-                server, public_of(first), first, now + 1
-            )
+            h.link = Conversation(h.web, link.recommender, server, second, link.name)
+            got["back"] = await h.rotate(server, public_of(first), first, now + 1)
             h.link = link
-            got["replayed"] = await h.rotate(
-                server, public_of(second), second, now
-            )
+            got["replayed"] = await h.rotate(server, public_of(second), second, now)
             return got
 
-    assert asyncio.run(run()) == {
-        "another's key": 401,
-        "second": 200,
-        "back": 200,
-        "replayed": 409,
-    }
+    assert asyncio.run(run()) == {"another's key": 401, "second": 200, "back": 200, "replayed": 409}
 
 
-def test_devices_that_wait_are_told_of_an_end_and_why(
-    federation, small
-) -> None:
+def test_devices_that_wait_are_told_of_an_end_and_why(federation, small) -> None:
     """The aggregator asks for more devices than the task: no round can be opened."""
-    f = federation(
-        small.ratings, **small.faultless, aggregator=["--least", "1000"]
-    )
+    f = federation(small.ratings, **small.faultless, aggregator=["--least", "1000"])
     f.start("aggregator")
     f.start("recommender", wait=False)
 
@@ -193,9 +157,6 @@ def test_devices_that_wait_are_told_of_an_end_and_why(
 
     report = asyncio.run(asyncio.wait_for(run(), PATIENCE))
     assert len(report.failed) == small.ratings.n_users
-    assert all(
-        "stopped" in each and "refused to open" in each
-        for each in report.failed
-    )
+    assert all("stopped" in each and "refused to open" in each for each in report.failed)
     with pytest.raises(OSError, match="503"):
         f.get("recommender", "/healthz")

@@ -46,36 +46,24 @@ def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(hours=1))
             .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=k == 0, path_length=None), critical=True)
             .add_extension(
-                x509.BasicConstraints(ca=k == 0, path_length=None),
-                critical=True,
+                x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
             )
             .add_extension(
-                x509.SubjectKeyIdentifier.from_public_key(key.public_key()),
-                critical=False,
-            )
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(
-                    keys[0].public_key()
-                ),
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()),
                 critical=False,
             )
         )
         if k:
-            local = x509.SubjectAlternativeName(
-                [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-            )
+            local = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
             builder = builder.add_extension(local, critical=False)
         else:
-            sign = x509.KeyUsage(
-                *(flag in (5, 6) for flag in range(9))
-            )  # keyCertSign, cRLSign
+            sign = x509.KeyUsage(*(flag in (5, 6) for flag in range(9)))  # keyCertSign, cRLSign
             builder = builder.add_extension(sign, critical=True)
         made[k] = folder / f"{name}-{k}.pem"
         made[k].write_bytes(
-            builder.sign(keys[0], hashes.SHA256()).public_bytes(
-                serialization.Encoding.PEM
-            )
+            builder.sign(keys[0], hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
         )
     private = folder / f"{name}-key.pem"
     private.write_bytes(
@@ -95,12 +83,7 @@ def test_training_over_tls_believes_certificates_and_pins_alone(
     other, _, _ = authority(tmp_path, "wrong")
     tls = ["--tls-cert", str(certificate), "--tls-key", str(key)]
     f = federation(
-        small.ratings,
-        **small.faultless,
-        aggregator=tls,
-        tls_cert=certificate,
-        tls_key=key,
-        ca=ca,
+        small.ratings, **small.faultless, aggregator=tls, tls_cert=certificate, tls_key=key, ca=ca
     )
     f.url = {role: f"https://127.0.0.1:{port}" for role, port in f.port.items()}
     f.context = ssl.create_default_context(cafile=ca)
@@ -108,18 +91,14 @@ def test_training_over_tls_believes_certificates_and_pins_alone(
     with pytest.raises((Failure, OSError)):  # a certificate by someone else
         asyncio.run(asyncio.wait_for(f.fleet(ca=str(other)), PATIENCE))
     pinned = dict(f.pin)
-    f.pin["recommender"] = f.pin[
-        "aggregator"
-    ]  # the certificate is right, the identity is not
+    f.pin["recommender"] = f.pin["aggregator"]  # the certificate is right, the identity is not
     with pytest.raises(Failure, match="pinned"):
         asyncio.run(asyncio.wait_for(f.fleet(ca=str(ca)), PATIENCE))
     f.pin = pinned
     f.train_through(ca=str(ca))
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     f.url["aggregator"] = f.url["aggregator"].replace("https", "http")
-    with pytest.raises(
-        (http.client.HTTPException, OSError)
-    ):  # nothing is said without TLS
+    with pytest.raises((http.client.HTTPException, OSError)):  # nothing is said without TLS
         f.get("aggregator", "/healthz")
 
 
@@ -164,9 +143,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         cells, mine = people.row(person), tmp_path / f"mine-{person}.csv"
         lines = [
             f"{people.items[i]},{v:g}"
-            for i, v in zip(
-                people.item[cells], people.value[cells], strict=True
-            )
+            for i, v in zip(people.item[cells], people.value[cells], strict=True)
         ]
         mine.write_text("item,rating\n" + "\n".join(lines) + "\n")
         command = [
@@ -201,9 +178,7 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
     reach(2)
     shaky.kill()
     shaky.wait()
-    before = stored(
-        f, "aggregator", "SELECT id, public FROM device ORDER BY id"
-    )
+    before = stored(f, "aggregator", "SELECT id, public FROM device ORDER BY id")
     shaky = device(1, "--rotate-key", *own)
     for process in (steady, shaky):
         assert process.wait(PATIENCE) == 0, device_log.read_text()[-2000:]
@@ -216,17 +191,13 @@ def test_a_device_that_is_killed_comes_back_and_later_takes_a_new_key(
         (0, price),
         (1, 2.0 * (asked or price)),
     ):  # a turn that was paid but not sent is wasted
-        books = DeviceBooks(
-            1, (500, 1e-4), tmp_path / f"home-{person}" / "ledger"
-        )
+        books = DeviceBooks(1, (500, 1e-4), tmp_path / f"home-{person}" / "ledger")
         assert 0 < books.spent(0) <= most * 1.001
         books.close()
 
 
 @pytest.mark.parametrize("identity", ["another", "the recommender's own"])
-def test_a_device_wants_the_aggregator_that_it_pinned(
-    federation, small, identity
-) -> None:
+def test_a_device_wants_the_aggregator_that_it_pinned(federation, small, identity) -> None:
     """The recommender names the aggregator: it must not be able to name itself."""
     f = federation(small.ratings, method="popularity", cohort=2, least=2)
     pin = None
@@ -240,30 +211,18 @@ def test_a_device_wants_the_aggregator_that_it_pinned(
         asyncio.run(asyncio.wait_for(f.fleet(aggregator_pin=pin), PATIENCE))
 
 
-def test_new_exchange_keys_need_no_restart_and_no_enrolment(
-    federation, small
-) -> None:
+def test_new_exchange_keys_need_no_restart_and_no_enrolment(federation, small) -> None:
     f = federation(small.ratings, **small.faultless)
     f.start()
 
     def rotate(role: str) -> None:
-        command = [
-            "federate",
-            "identity",
-            "--home",
-            str(f.home[role]),
-            "--rotate",
-        ]
+        command = ["federate", "identity", "--home", str(f.home[role]), "--rotate"]
         told = f.folder / f"rotated-{role}"
         assert Forked(command, told).wait(PATIENCE) == 0, told.read_text()
         assert told.read_text().strip() == f.pin[role]  # the identity stays
-        before = json.loads((f.home[role] / "identity.json").read_text())[
-            "exchange"
-        ]
+        before = json.loads((f.home[role] / "identity.json").read_text())["exchange"]
         assert len(before) == 2
-        assert (
-            len(f.get(role, "/v1/keys")["exchange"]) == 2
-        )  # the running server shows it
+        assert len(f.get(role, "/v1/keys")["exchange"]) == 2  # the running server shows it
 
     f.train_through(lambda: rotate("aggregator"), lambda: rotate("recommender"))
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)

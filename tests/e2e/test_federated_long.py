@@ -31,9 +31,7 @@ LATE = ROUNDS // 5
 def simulated(ratings, settings: dict[str, Any], groups) -> np.ndarray:
     """The item profiles after all rounds in one process, with these people in each."""
     method = find("mf-federated")(calibration="none", **settings)
-    public = Public(
-        ratings.schema.declare(PEOPLE), Catalogue(ratings.items), "user", "none"
-    )
+    public = Public(ratings.schema.declare(PEOPLE), Catalogue(ratings.items), "user", "none")
     engine = Federated(ratings, 1, groups=groups)
     state = method.first_state(public).after(people=float(PEOPLE))
     for round_ in method.plan(public).rounds:
@@ -46,9 +44,7 @@ class Visitors:
     device vanishes."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, dict[int, set[int]]] = defaultdict(
-            lambda: defaultdict(set)
-        )
+        self.seen: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
 
     def counted_from(self, first: int) -> Callable[[int, Any], bool]:
         def ask(place: int, told: Any) -> bool:
@@ -59,27 +55,20 @@ class Visitors:
 
     @property
     def groups(self) -> list[np.ndarray]:
-        return [
-            np.array(sorted(tries[max(tries)]))
-            for _, tries in sorted(self.seen.items())
-        ]
+        return [np.array(sorted(tries[max(tries)])) for _, tries in sorted(self.seen.items())]
 
 
 async def come_and_go(f, visitors: Visitors) -> None:
     """Eight stay, four leave after `STAY` rounds each, four come when `LATE` are over."""
 
     async def late() -> None:
-        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))[
-            "round"
-        ] < LATE:
+        while (await asyncio.to_thread(f.get, "recommender", "/v1/status"))["round"] < LATE:
             await asyncio.sleep(0.02)
         await f.fleet(first=12, devices=4, vanish=visitors.counted_from(12))
 
     await asyncio.gather(
         f.fleet(first=0, devices=8, vanish=visitors.counted_from(0)),
-        f.fleet(
-            first=8, devices=4, rounds=STAY, vanish=visitors.counted_from(8)
-        ),
+        f.fleet(first=8, devices=4, rounds=STAY, vanish=visitors.counted_from(8)),
         late(),
     )
 
@@ -87,19 +76,12 @@ async def come_and_go(f, visitors: Visitors) -> None:
 def test_many_rounds_of_everybody_equal_simulate(federation) -> None:
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S2"}
-    f = federation(
-        ratings,
-        method="mf-federated",
-        cohort=PEOPLE,
-        least=PEOPLE,
-        set=settings,
-    )
+    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings)
     f.start()
     f.train()
     everybody = [np.arange(PEOPLE)] * ROUNDS
     assert np.array_equal(
-        f.model().shared.arrays["loadings"],
-        simulated(ratings, settings, everybody),
+        f.model().shared.arrays["loadings"], simulated(ratings, settings, everybody)
     )
 
 
@@ -109,28 +91,18 @@ def changing(federation):
     ratings = sample(people=PEOPLE, ratings=320, seed=4)
     settings = {"factors": 6, "rounds": ROUNDS, "scheme": "S3", "cohort": 7}
     f, visitors = (
-        federation(
-            ratings, method="mf-federated", cohort=7, least=5, set=settings
-        ),
+        federation(ratings, method="mf-federated", cohort=7, least=5, set=settings),
         Visitors(),
     )
     f.start()
     asyncio.run(asyncio.wait_for(come_and_go(f, visitors), PATIENCE))
     f.published()
-    return (
-        f.model().shared.arrays["loadings"],
-        ratings,
-        settings,
-        visitors.groups,
-    )
+    return (f.model().shared.arrays["loadings"], ratings, settings, visitors.groups)
 
 
 def test_many_rounds_with_joins_and_leaves_equal_simulate(changing) -> None:
     loadings, ratings, settings, groups = changing
-    early, late = (
-        set(np.concatenate(groups[:LATE])),
-        set(np.concatenate(groups[-LATE:])),
-    )
+    early, late = (set(np.concatenate(groups[:LATE])), set(np.concatenate(groups[-LATE:])))
     assert late - early, "somebody came"
     assert early - late, "somebody left"
     assert np.array_equal(loadings, simulated(ratings, settings, groups))

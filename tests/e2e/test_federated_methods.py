@@ -24,24 +24,17 @@ def ratings():
 
 def same(got, expected) -> bool:
     return set(got.arrays) == set(expected.arrays) and all(
-        np.array_equal(got.arrays[name], array)
-        for name, array in expected.arrays.items()
+        np.array_equal(got.arrays[name], array) for name, array in expected.arrays.items()
     )
 
 
 @pytest.mark.parametrize("method", ["als", "one-bit"])
-def test_without_noise_http_equals_one_process_bit_for_bit(
-    federation, ratings, method
-) -> None:
+def test_without_noise_http_equals_one_process_bit_for_bit(federation, ratings, method) -> None:
     f = federation(ratings, method=method, cohort=PEOPLE, least=PEOPLE)
     f.start()
     f.train()
     engine = "federated" if method == "als" else "simulate"
-    expected = (
-        find(method)(calibration="none", engine=engine)
-        .fit(ratings, users=PEOPLE)
-        .model_
-    )
+    expected = find(method)(calibration="none", engine=engine).fit(ratings, users=PEOPLE).model_
     assert same(f.model().shared, expected.shared)
 
 
@@ -51,9 +44,7 @@ def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
 ) -> None:
     """The covariance, or item sums instead of it: noise may decide which, but it is one,
     and for all the same."""
-    people = sample(
-        people=PEOPLE, ratings=500 if unit == "user" else 2000, seed=8
-    )
+    people = sample(people=PEOPLE, ratings=500 if unit == "user" else 2000, seed=8)
     f = federation(
         people,
         method="bayes",
@@ -76,18 +67,13 @@ def test_with_noise_devices_answer_the_round_that_released_numbers_call_for(
 
     monkeypatch.setattr(Device, "answer", watched)
     f.train(policy=Policy(epsilon=2 * epsilon, delta=1e-5, unit=unit))
-    (ran,) = {
-        frozenset(each & {"effects instead", "covariance"})
-        for each in seen.values()
-    }
+    (ran,) = {frozenset(each & {"effects instead", "covariance"}) for each in seen.values()}
     assert len(ran) == 1
     assert f.model().statement.certified == "certified"
     assert f.model().statement.epsilon <= epsilon
 
 
-def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
-    federation,
-) -> None:
+def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(federation) -> None:
     people = sample(people=PEOPLE, ratings=500, seed=8)
     f = federation(people, method="bayes", cohort=PEOPLE, least=PEOPLE)
     f.start()
@@ -103,28 +89,21 @@ def test_a_restart_after_the_choice_of_a_round_comes_to_the_same_model(
     asyncio.run(run())
     f.published()
     expected = (
-        find("bayes")(calibration="none", engine="federated")
-        .fit(people, users=PEOPLE)
-        .model_
+        find("bayes")(calibration="none", engine="federated").fit(people, users=PEOPLE).model_
     )
     assert same(f.model().shared, expected.shared)
 
 
 @pytest.mark.parametrize(
-    ("method", "form"),
-    [("one-bit", "descent"), ("one-bit-projected", "effects")],
+    ("method", "form"), [("one-bit", "descent"), ("one-bit-projected", "effects")]
 )
-def test_reports_over_http_equal_simulate(
-    federation, ratings, monkeypatch, method, form
-) -> None:
+def test_reports_over_http_equal_simulate(federation, ratings, monkeypatch, method, form) -> None:
     """With the randomizing switched off both trainings must agree to the last bit: the same
     people are in the same slices, the same labels ask about the same directions, and all
     that is between them is the wire."""
     from tacit.engine import simulate
 
-    settings = {"form": form} | (
-        {"rounds": 2, "rank": 3} if form == "descent" else {}
-    )
+    settings = {"form": form} | ({"rounds": 2, "rank": 3} if form == "descent" else {})
     f = federation(
         ratings,
         method=method,
@@ -148,12 +127,10 @@ def test_reports_over_http_equal_simulate(
     monkeypatch.setattr(Device, "check_task", noted)
     for module in ("federation.agreed.report", "engine.answers"):
         monkeypatch.setattr(
-            f"tacit.{module}.respond",
-            lambda event, values: np.where(values >= 0, 1, -1),
+            f"tacit.{module}.respond", lambda event, values: np.where(values >= 0, 1, -1)
         )
         monkeypatch.setattr(
-            f"tacit.{module}.choose",
-            lambda event, favoured: favoured[:, 0].astype(np.int64),
+            f"tacit.{module}.choose", lambda event, favoured: favoured[:, 0].astype(np.int64)
         )
     report = f.train(policy=Policy(epsilon=5, delta=1e-5))
     assert report.answered <= PEOPLE
@@ -161,19 +138,13 @@ def test_reports_over_http_equal_simulate(
 
     def placed(self, *given, **more) -> None:
         own(self, *given, **more)
-        self._places = np.array(
-            [places[person] for person in range(PEOPLE)], np.uint64
-        )
+        self._places = np.array([places[person] for person in range(PEOPLE)], np.uint64)
 
     monkeypatch.setattr(simulate.Simulate, "__init__", placed)
     # The places are those of the real people: nobody is invented here.
     monkeypatch.setattr("tacit.fitting.run._Run.rehearse", lambda _: None)
-    again = find(method)(
-        epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other")
-    )
-    assert same(
-        f.model().shared, again.fit(ratings, users=PEOPLE).model_.shared
-    )
+    again = find(method)(epsilon=4, engine="simulate", **settings, ledger=str(f.folder / "other"))
+    assert same(f.model().shared, again.fit(ratings, users=PEOPLE).model_.shared)
     assert "Nobody is trusted" in f.model().statement.trust
 
 
@@ -186,23 +157,14 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
 
     def cheat(self, part, layout, given, count):
         found = whole(self, part, layout, given, count)
-        return (
-            found + (1 << layout.bits - 2)
-            if self.label == 3 and part.name == "sums"
-            else found
-        )
+        return found + (1 << layout.bits - 2) if self.label == 3 and part.name == "sums" else found
 
     monkeypatch.setattr(Device, "_whole", cheat)
-    f = federation(
-        ratings, method="bias", cohort=PEOPLE, least=PEOPLE, set={"sweeps": 1}
-    )
+    f = federation(ratings, method="bias", cohort=PEOPLE, least=PEOPLE, set={"sweeps": 1})
     f.start()
     f.train()
     assert "out of range" in f.log("recommender")
-    assert any(
-        "taken as nothing: 1 round" in line
-        for line in f.model().statement.settings
-    )
+    assert any("taken as nothing: 1 round" in line for line in f.model().statement.settings)
     assert np.isfinite(f.model().shared.arrays["baseline"]).all()
 
 
@@ -219,14 +181,7 @@ def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
 
     monkeypatch.setattr(Device, "_whole", cheat)
     half = PEOPLE // 2
-    f = federation(
-        ratings,
-        method="bias",
-        cohort=PEOPLE,
-        least=half,
-        groups=2,
-        set={"sweeps": 2},
-    )
+    f = federation(ratings, method="bias", cohort=PEOPLE, least=half, groups=2, set={"sweeps": 2})
     f.start()
     report = asyncio.run(asyncio.wait_for(f.fleet(), PATIENCE))
     f.published()

@@ -21,13 +21,7 @@ from patience import PATIENCE
 from tests.e2e.conftest import Federation
 
 from tacit.data.sample import sample
-from tacit.federation.device.client import (
-    Away,
-    Conversation,
-    KnownServer,
-    TurnedDown,
-    fetch_task,
-)
+from tacit.federation.device.client import Away, Conversation, KnownServer, TurnedDown, fetch_task
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import new_exchange
 from tacit.methods import find
@@ -98,9 +92,7 @@ class Misuse:
             text = str(away)
             return (int(text) if text.isdigit() else 401), b""
 
-    async def note(
-        self, what: str, role: str, path: str, body: bytes, link: Any = None
-    ) -> bytes:
+    async def note(self, what: str, role: str, path: str, body: bytes, link: Any = None) -> bytes:
         status, answer = await self.status(link or self.link, role, path, body)
         self.said.setdefault(what, set()).add(status)
         return answer
@@ -129,13 +121,8 @@ class Misuse:
     async def misuse(self, told: dict, payload: bytes, joined: bytes) -> None:
         index = told["round"]
         layouts = [each.model_dump() for each in self.made.layouts(index)]
-        zeros = {
-            each["name"]: [0] * (each["size"] * each["width"])
-            for each in layouts
-        }
-        _, secret = other.exchanged(
-            self.link.private, self.link.recommender.keys[told["key"]]
-        )
+        zeros = {each["name"]: [0] * (each["size"] * each["width"]) for each in layouts}
+        _, secret = other.exchanged(self.link.private, self.link.recommender.keys[told["key"]])
         good = other.upload(told, payload, secret, layouts, zeros)
 
         async def send(what: str, body: bytes, link: Any = None) -> None:
@@ -156,16 +143,10 @@ class Misuse:
         await send("another task", changed(task="ab" * 16))
         link = self.link
         thief = Conversation(
-            self.web,
-            link.recommender,
-            link.aggregator,
-            self.second.private,
-            link.name,
+            self.web, link.recommender, link.aggregator, self.second.private, link.name
         )
         await send("under another device's name", good, thief)
-        stranger = Conversation(
-            self.web, link.recommender, link.aggregator, new_exchange()[0]
-        )
+        stranger = Conversation(self.web, link.recommender, link.aggregator, new_exchange()[0])
         await send("under a key that was never shown", good, stranger)
         for what, path in (
             ("a sum asked for by a device", "/v1/close"),
@@ -192,18 +173,13 @@ class Misuse:
             "a join that holds more rows than there are",
             self.join(holds=2**31 - 1, done=list(done)),
         )
-        many = (
-            ask("twenty joins at a time", self.join(done=list(done)))
-            for _ in range(20)
-        )
+        many = (ask("twenty joins at a time", self.join(done=list(done))) for _ in range(20))
         await asyncio.gather(*many)
 
     async def wait_for_the_end(self, index: int) -> None:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            found = await asyncio.to_thread(
-                self.f.get, "recommender", "/v1/status"
-            )
+            found = await asyncio.to_thread(self.f.get, "recommender", "/v1/status")
             if found["round"] > index or found["finished"]:
                 return
             await asyncio.sleep(0.05)
@@ -216,14 +192,7 @@ def misused(
     """A training of eight honest devices and the one."""
     ratings = sample(people=PEOPLE, ratings=200, seed=8)
     folder = tmp_path_factory.mktemp("misused")
-    f = Federation(
-        folder,
-        ratings,
-        method="bias",
-        cohort=PEOPLE + 1,
-        least=PEOPLE,
-        seconds=SECONDS,
-    )
+    f = Federation(folder, ratings, method="bias", cohort=PEOPLE + 1, least=PEOPLE, seconds=SECONDS)
 
     async def run() -> dict[str, set[int]]:
         async with Web() as web:

@@ -42,16 +42,11 @@ class Balancer:
             for k in range(len(self._ports)):
                 with contextlib.suppress(OSError):
                     far = socket.create_connection(
-                        (
-                            "127.0.0.1",
-                            self._ports[(first + k) % len(self._ports)],
-                        )
+                        ("127.0.0.1", self._ports[(first + k) % len(self._ports)])
                     )
                     self._open.append(far)
                     for pair in ((near, far), (far, near)):
-                        self._threads.append(
-                            threading.Thread(target=_pipe, args=pair)
-                        )
+                        self._threads.append(threading.Thread(target=_pipe, args=pair))
                         self._threads[-1].start()
                     break
 
@@ -74,31 +69,19 @@ def _pipe(source: socket.socket, sink: socket.socket) -> None:
 
 
 def uploads(f, role: str) -> int:
-    lines = [
-        line
-        for line in f.get(role, "/metrics").splitlines()
-        if "_uploads_total" in line
-    ]
+    lines = [line for line in f.get(role, "/metrics").splitlines() if "_uploads_total" in line]
     return int(float(lines[0].split()[1])) if lines else 0
 
 
-def test_two_aggregators_on_one_database_count_everything_once(
-    federation, postgres, small
-) -> None:
+def test_two_aggregators_on_one_database_count_everything_once(federation, postgres, small) -> None:
     """Messages of a round go to either; then one of the two is killed, and the other goes
     on alone."""
     f = federation(small.ratings, **small.faultless)
     f.store = {"aggregator": postgres.database()}
-    f.home["second"], f.pin["second"] = (
-        f.home["aggregator"],
-        f.pin["aggregator"],
-    )  # one identity
+    f.home["second"], f.pin["second"] = (f.home["aggregator"], f.pin["aggregator"])  # one identity
     f.port["second"] = free_port()
     f.url["second"] = f"http://127.0.0.1:{f.port['second']}"
-    direct, balancer = (
-        f.url["aggregator"],
-        Balancer([f.port["aggregator"], f.port["second"]]),
-    )
+    direct, balancer = (f.url["aggregator"], Balancer([f.port["aggregator"], f.port["second"]]))
     counted: list[int] = []
     try:
         f.start("aggregator", wait=False)
@@ -127,26 +110,17 @@ def test_two_aggregators_on_one_database_count_everything_once(
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
     assert min(counted) > 0  # both took some
     assert (
-        postgres.psql(
-            f.store["aggregator"],
-            "SELECT count(*) FROM round WHERE status = 'revealed'",
-        )
+        postgres.psql(f.store["aggregator"], "SELECT count(*) FROM round WHERE status = 'revealed'")
         == f"{small.rounds}\n"
     )
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_transactions_of_two_processes_take_turns(
-    postgres, tmp_path, kind
-) -> None:
+def test_transactions_of_two_processes_take_turns(postgres, tmp_path, kind) -> None:
     """Without a lock, looking and then writing loses changes, and two attempts of one round
     could both be revealed."""
-    location = (
-        str(tmp_path / "store") if kind == "sqlite" else postgres.database()
-    )
-    steps = (
-        ("CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"),
-    )
+    location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
+    steps = (("CREATE TABLE counter (n INTEGER)", "INSERT INTO counter VALUES (0)"),)
     stores = [ServerStore(location, steps, "test") for _ in range(2)]
 
     def add(session: Transaction) -> None:
@@ -169,17 +143,13 @@ def test_transactions_of_two_processes_take_turns(
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_one_process_alone_conducts(
-    postgres, tmp_path, monkeypatch, kind
-) -> None:
+def test_one_process_alone_conducts(postgres, tmp_path, monkeypatch, kind) -> None:
     """Two recommenders on one store would key one round twice; the second waits for the
     first, and then gives up."""
     from tacit.federation.server import store as module
 
     monkeypatch.setattr(module, "HANDOVER", 0.3)
-    location = (
-        str(tmp_path / "store") if kind == "sqlite" else postgres.database()
-    )
+    location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
     steps = (("CREATE TABLE x (n INTEGER)",),)
     first = ServerStore(location, steps, "test", alone=True)
     with pytest.raises(StorageError, match="another process"):
@@ -214,9 +184,7 @@ from tacit.cli.main import main; main()
 
 
 @pytest.mark.parametrize("role", ["aggregator", "recommender"])
-def test_a_newer_version_migrates_its_store_with_a_round_open(
-    federation, small, role
-) -> None:
+def test_a_newer_version_migrates_its_store_with_a_round_open(federation, small, role) -> None:
     f = federation(small.ratings, **small.faultless)
     f.start()
 
@@ -235,14 +203,8 @@ def test_a_newer_version_migrates_its_store_with_a_round_open(
     assert "made by a newer version" in f.log(role)
 
 
-def test_a_device_of_another_protocol_version_is_told_so(
-    federation, small
-) -> None:
-    from tacit.federation.device.client import (
-        Conversation,
-        KnownServer,
-        fetch_task,
-    )
+def test_a_device_of_another_protocol_version_is_told_so(federation, small) -> None:
+    from tacit.federation.device.client import Conversation, KnownServer, fetch_task
     from tacit.federation.protocol.http import Web
     from tacit.federation.protocol.keys import new_exchange
     from tacit.federation.protocol.wire import Join, pack
@@ -252,23 +214,15 @@ def test_a_device_of_another_protocol_version_is_told_so(
 
     async def run() -> None:
         async with Web() as web:
-            recommender = KnownServer(
-                f.url["recommender"], f.pin["recommender"]
-            )
+            recommender = KnownServer(f.url["recommender"], f.pin["recommender"])
             await recommender.learn(web)
             made, aggregator = await fetch_task(web, recommender)
             await aggregator.learn(web)
             link = Conversation(web, recommender, aggregator, new_exchange()[0])
             await link.enrol()
-            join = Join(task=made.task.name, stamp=time.time_ns()).model_dump(
-                mode="json"
-            )
-            with pytest.raises(
-                Failure, match="another version of the protocol"
-            ):
-                await link.call(
-                    recommender, "/v1/join", pack(join | {"version": 2})
-                )
+            join = Join(task=made.task.name, stamp=time.time_ns()).model_dump(mode="json")
+            with pytest.raises(Failure, match="another version of the protocol"):
+                await link.call(recommender, "/v1/join", pack(join | {"version": 2}))
 
     asyncio.run(run())
     assert f.get("recommender", "/healthz")["protocol"] == 1

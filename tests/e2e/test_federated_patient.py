@@ -18,9 +18,7 @@ from tacit.federation.server.store import ServerStore
 
 
 @pytest.mark.parametrize("seconds", [-600, 3600])
-def test_a_device_with_a_wrong_clock_takes_part(
-    federation, small, monkeypatch, seconds
-) -> None:
+def test_a_device_with_a_wrong_clock_takes_part(federation, small, monkeypatch, seconds) -> None:
     """Seen: five minutes off looped silently for ever."""
 
     class Wrong:
@@ -55,9 +53,7 @@ def test_five_rotations_in_one_round_change_nothing(federation, small) -> None:
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
 
 
-def test_a_training_waits_for_its_store_as_long_as_it_takes(
-    tmp_path, monkeypatch
-) -> None:
+def test_a_training_waits_for_its_store_as_long_as_it_takes(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(rounds, "PAUSE", 0.01)
     store = ServerStore(tmp_path / "store", MIGRATIONS, "recommender")
     asked = rounds.Rounds.__new__(rounds.Rounds)

@@ -13,21 +13,11 @@ from tacit.methods import find
 PEOPLE = 12
 
 
-def test_a_database_that_restarts_mid_round_changes_nothing(
-    federation, postgres
-) -> None:
+def test_a_database_that_restarts_mid_round_changes_nothing(federation, postgres) -> None:
     ratings = sample(people=PEOPLE, ratings=200, seed=8)
     settings = {"factors": 4, "rounds": 8, "cohort": PEOPLE}
-    f = federation(
-        ratings,
-        method="mf-federated",
-        cohort=PEOPLE,
-        least=PEOPLE,
-        set=settings,
-    )
-    f.store = {
-        name: postgres.database() for name in ("recommender", "aggregator")
-    }
+    f = federation(ratings, method="mf-federated", cohort=PEOPLE, least=PEOPLE, set=settings)
+    f.store = {name: postgres.database() for name in ("recommender", "aggregator")}
     f.start()
 
     async def run() -> None:
@@ -40,10 +30,6 @@ def test_a_database_that_restarts_mid_round_changes_nothing(
     asyncio.run(run())
     f.published()
     expected = (
-        find("mf-federated")(calibration="none", **settings)
-        .fit(ratings, users=PEOPLE)
-        .model_
+        find("mf-federated")(calibration="none", **settings).fit(ratings, users=PEOPLE).model_
     )
-    assert np.array_equal(
-        f.model().shared.arrays["loadings"], expected.shared.arrays["loadings"]
-    )
+    assert np.array_equal(f.model().shared.arrays["loadings"], expected.shared.arrays["loadings"])

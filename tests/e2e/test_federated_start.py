@@ -14,12 +14,7 @@ from click.testing import CliRunner
 from tacit.cli.federate.serve import aggregator
 from tacit.data.sample import sample
 from tacit.errors import SettingError
-from tacit.federation.device.client import (
-    Conversation,
-    KnownServer,
-    Papers,
-    TurnedDown,
-)
+from tacit.federation.device.client import Conversation, KnownServer, Papers, TurnedDown
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.server import gate as gates
@@ -44,9 +39,7 @@ def test_printed_rounds_start_as_documented(federation) -> None:
     assert f.get("recommender", "/v1/task")["task"]["unit"] == "value"
 
 
-def test_a_token_comes_from_a_file_and_is_not_on_the_command_line(
-    federation, tmp_path
-) -> None:
+def test_a_token_comes_from_a_file_and_is_not_on_the_command_line(federation, tmp_path) -> None:
     secret = tmp_path / "token"
     secret.write_text("open sesame\n")
     people = sample(people=2, ratings=10, seed=1)
@@ -88,9 +81,7 @@ def test_a_device_without_tls_speaks_to_loopback_alone() -> None:
 
 def test_health_says_so_when_the_disk_is_full(tmp_path, monkeypatch) -> None:
     store = ServerStore(tmp_path / "store", MIGRATIONS, "aggregator")
-    gate = Gate(
-        "aggregator", Identity(tmp_path / "identity.json"), store, Limits()
-    )
+    gate = Gate("aggregator", Identity(tmp_path / "identity.json"), store, Limits())
     plain, full = store._database.execute, []
 
     def execute(text, values=()):

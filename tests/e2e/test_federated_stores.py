@@ -48,9 +48,7 @@ def test_the_recommenders_clock_jumps_ahead_and_back(
     f = federation(small.ratings, **small.faultless)
     f.main["recommender"] = JUMPY
     f.start()
-    f.train_through(
-        lambda: jump.write_text(str(HOUR)), lambda: jump.write_text(str(-HOUR))
-    )
+    f.train_through(lambda: jump.write_text(str(HOUR)), lambda: jump.write_text(str(-HOUR)))
     assert np.array_equal(f.model().shared.arrays["loadings"], small.expected)
 
 
@@ -122,21 +120,12 @@ def test_an_older_copy_of_a_store_ends_in_words_and_no_second_sum(
     assert not f.out.exists()
 
 
-def test_a_task_is_not_run_again_after_its_end(
-    federation, small, tmp_path, full
-) -> None:
+def test_a_task_is_not_run_again_after_its_end(federation, small, tmp_path, full) -> None:
     """A recommender that has lost its store, or says so, opens no round of a task whose sums
     the aggregator has revealed: devices are told, and pay nothing."""
     if not full:
         pytest.skip("only with scripts/test --full")
-    f = federation(
-        small.ratings,
-        calibration="sound",
-        epsilon=20.0,
-        delta=1e-5,
-        cohort=12,
-        least=6,
-    )
+    f = federation(small.ratings, calibration="sound", epsilon=20.0, delta=1e-5, cohort=12, least=6)
     f.start()
     policy = Policy(epsilon=100.0, delta=1e-5)
     f.train(policy=policy)
@@ -162,9 +151,7 @@ def test_a_task_is_not_run_again_after_its_end(
     assert not (tmp_path / "again").exists()
 
 
-def test_another_server_at_the_aggregators_address_is_not_believed(
-    federation, small, full
-) -> None:
+def test_another_server_at_the_aggregators_address_is_not_believed(federation, small, full) -> None:
     """It has the address, and a home of its own: the recommender stops in words, devices are
     told, and none of them hands a contribution over."""
     if not full:

@@ -40,10 +40,7 @@ def several(federation, tmp_path):
     also.write_text(TRAININGS.format(out=tmp_path))
     f = federation(ratings, cohort=PEOPLE, least=PEOPLE, also=also)
     f.start()
-    f.names = {
-        method: name
-        for name, method in f.get("recommender", "/v1/tasks")["tasks"].items()
-    }
+    f.names = {method: name for name, method in f.get("recommender", "/v1/tasks")["tasks"].items()}
     return f
 
 
@@ -56,24 +53,19 @@ def expected(method: str, ratings) -> dict[str, np.ndarray]:
     return made.fit(ratings, users=PEOPLE).model_.shared.arrays
 
 
-def test_the_same_devices_train_two_models_at_once_through_a_death(
-    several, tmp_path
-) -> None:
+def test_the_same_devices_train_two_models_at_once_through_a_death(several, tmp_path) -> None:
     """The recommender dies when one is done and the other is not; both models are those of
     trainings by themselves, and the third training has not moved."""
     f = several
     keys = [new_exchange()[0] for _ in range(PEOPLE)]
 
     async def both() -> None:
-        first = asyncio.create_task(
-            f.fleet(task=f.names["bias"], privates=keys, rounds=1)
-        )
+        first = asyncio.create_task(f.fleet(task=f.names["bias"], privates=keys, rounds=1))
         await asyncio.wait_for(first, PATIENCE)
         await asyncio.to_thread(f.kill, "recommender")
         await asyncio.to_thread(f.start, "recommender")
         reports = await asyncio.gather(
-            f.fleet(task=f.names["bias"], privates=keys),
-            f.fleet(privates=keys),
+            f.fleet(task=f.names["bias"], privates=keys), f.fleet(privates=keys)
         )
         assert not any(report.failed for report in reports)
 
@@ -118,9 +110,7 @@ def test_one_training_is_ended_and_the_others_go_on(several) -> None:
         ("method = ", "not a list"),
     ],
 )
-def test_a_list_of_trainings_that_is_none_is_refused(
-    tmp_path, text, match
-) -> None:
+def test_a_list_of_trainings_that_is_none_is_refused(tmp_path, text, match) -> None:
     path = tmp_path / "also.toml"
     path.write_text(text)
     with pytest.raises(SettingError, match=match):
@@ -132,8 +122,4 @@ def test_another_method_takes_over_no_budget(tmp_path) -> None:
     path.write_text("[[training]]\nmethod = 'bias'\nout = 'x'\n")
     own = {"also": str(path), "method": "popularity", "epsilon": 3.0}
     (found,) = further({**own, "settings": ("even=9",), "users": 5})
-    assert (found["epsilon"], found["settings"], found["users"]) == (
-        None,
-        (),
-        5,
-    )
+    assert (found["epsilon"], found["settings"], found["users"]) == (None, (), 5)

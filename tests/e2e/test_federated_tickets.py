@@ -9,15 +9,10 @@ from tacit.federation.server import book, recommender, uploads
 from tacit.federation.server.store import ServerStore
 from tacit.model.model import load
 
-STEPS = {
-    "recommender": recommender.MIGRATIONS,
-    "aggregator": uploads.MIGRATIONS,
-}
+STEPS = {"recommender": recommender.MIGRATIONS, "aggregator": uploads.MIGRATIONS}
 
 
-def test_tickets_of_both_servers_and_the_noise_of_both_make_a_model(
-    federation,
-) -> None:
+def test_tickets_of_both_servers_and_the_noise_of_both_make_a_model(federation) -> None:
     people = 24
     f = federation(
         sample(people=people, ratings=400, seed=5),
@@ -35,9 +30,7 @@ def test_tickets_of_both_servers_and_the_noise_of_both_make_a_model(
     for role, steps in STEPS.items():  # beside servers that run
         store = ServerStore(f.home[role] / f"{role}.sqlite", steps, role)
         made[role] = book.new_tickets(people)
-        store.now(
-            lambda s, role=role: book.keep_tickets(s, made[role], "all", 1)
-        )
+        store.now(lambda s, role=role: book.keep_tickets(s, made[role], "all", 1))
         store.close()
     papers = [
         Papers(ticket=one, aggregator_ticket=other)
@@ -48,6 +41,4 @@ def test_tickets_of_both_servers_and_the_noise_of_both_make_a_model(
     assert sum("one-time ticket" in line for line in told) == 2
     assert any("both servers together" in line for line in told)
     assert "phase_seconds_bucket" in f.get("recommender", "/metrics")
-    assert "tacit_aggregator_sum_seconds_count" in f.get(
-        "aggregator", "/metrics"
-    )
+    assert "tacit_aggregator_sum_seconds_count" in f.get("aggregator", "/metrics")

@@ -30,16 +30,13 @@ CATALOGUE = Catalogue(("b", "a", "c"))
 
 
 @pytest.mark.parametrize(
-    ("engine", "people"),
-    [(Threads, 2), (Federated, 3), (Simulate, 3), (Local, 3)],
+    ("engine", "people"), [(Threads, 2), (Federated, 3), (Simulate, 3), (Local, 3)]
 )
 def test_who_takes_part_does_not_tell_what_was_rated(engine, people) -> None:
     made = engine(RATINGS)
     made.align(CATALOGUE)
     assert made.people == people
-    counts = dict(
-        zip(made.ratings.users, np.diff(made.ratings.ptr), strict=True)
-    )
+    counts = dict(zip(made.ratings.users, np.diff(made.ratings.ptr), strict=True))
     assert counts.get("bob", 0) == 0
     assert (counts["ann"], counts["cyd"]) == (2, 1)
     assert made.ratings.notes.dropped_items == 2

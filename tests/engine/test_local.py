@@ -32,10 +32,7 @@ class TestLocal(EngineTests):
     def round(self, ratings):
         kept = super().round(ratings)
         return Round(
-            "r",
-            (Part("sum", ratings.n_items, Replaced(1.0)),),
-            kept.contribute,
-            kept.absorb,
+            "r", (Part("sum", ratings.n_items, Replaced(1.0)),), kept.contribute, kept.absorb
         )
 
 
@@ -58,16 +55,12 @@ def mean_bit(block, state):
     means = np.bincount(people, block.value, len(counts)) / counts / 2
     return {
         "bits": Rows(
-            np.arange(len(counts) + 1),
-            (block.people % 3).astype(np.int64),
-            means[:, None],
+            np.arange(len(counts) + 1), (block.people % 3).astype(np.int64), means[:, None]
         )
     }
 
 
-BITS = Round(
-    "r", (Part("bits", 3, Report(), kind=Kind.REPORT),), mean_bit, keep
-)
+BITS = Round("r", (Part("bits", 3, Report(), kind=Kind.REPORT),), mean_bit, keep)
 
 
 def charge(round_, epsilon=1.0):
@@ -86,10 +79,7 @@ def test_reports_expect_their_values(ratings, engine):
     exact = Local(ratings).run(BITS, State(), NoNoise())["bits"].value
     runs = 5 if engine is Local else 60
     got = np.mean(
-        [
-            engine(ratings).run(BITS, State(), charge(BITS, 4.0))["bits"].value
-            for _ in range(runs)
-        ],
+        [engine(ratings).run(BITS, State(), charge(BITS, 4.0))["bits"].value for _ in range(runs)],
         axis=0,
     )
     sd = engine(ratings).run(BITS, State(), charge(BITS, 4.0))["bits"].sd
@@ -100,9 +90,7 @@ def test_reports_expect_their_values(ratings, engine):
 def test_devices_refuse_past_their_own_cap_whatever_is_asked(ratings, engine):
     books = DeviceBooks(ratings.n_users, (2.0, 0.0))
     made = engine(ratings, books=books)
-    answered = [
-        made.run(BITS, State(), charge(BITS))["bits"].reports for _ in range(4)
-    ]
+    answered = [made.run(BITS, State(), charge(BITS))["bits"].reports for _ in range(4)]
     assert answered == [200, 200, 0, 0]
     assert made.refused == 400
 
@@ -139,9 +127,7 @@ def test_a_choice_among_eight_takes_three_bits(ratings):
     part = Part("bits", 1, Report(), kind=Kind.REPORT, choices=8, favoured=2)
 
     def favour(block, state):
-        return {
-            "bits": Rows.one_each(np.tile([3.0, 5.0], (len(block.people), 1)))
-        }
+        return {"bits": Rows.one_each(np.tile([3.0, 5.0], (len(block.people), 1)))}
 
     round_ = Round("r", (part,), favour, keep)
     engine = Simulate(ratings)
@@ -165,9 +151,7 @@ def test_noise_on_a_whole_vector_is_drawn_by_every_device(ratings):
 
 
 def test_a_bound_for_people_who_stay_away_is_refused(ratings):
-    round_ = Round(
-        "r", (Part("sum", ratings.n_items, RowClip(1.0)),), mean_bit, keep
-    )
+    round_ = Round("r", (Part("sum", ratings.n_items, RowClip(1.0)),), mean_bit, keep)
     events = Plan("user", (round_,)).events(Budget(1.0, 1e-6))
     with pytest.raises(Failure, match="any two records"):
         Simulate(ratings).run(round_, State(), Charge(events.values()))
@@ -175,52 +159,33 @@ def test_a_bound_for_people_who_stay_away_is_refused(ratings):
 
 def test_a_device_gives_one_report_and_no_more(ratings):
     def greedy(block, state):
-        return {
-            "bits": Rows(
-                block.ptr,
-                np.zeros(len(block.item), np.int64),
-                block.value[:, None],
-            )
-        }
+        return {"bits": Rows(block.ptr, np.zeros(len(block.item), np.int64), block.value[:, None])}
 
     with pytest.raises(Failure, match="one report"):
-        Simulate(ratings).run(
-            Round("r", BITS.parts, greedy, keep), State(), NoNoise()
-        )
+        Simulate(ratings).run(Round("r", BITS.parts, greedy, keep), State(), NoNoise())
 
 
 def test_slices_share_nobody_and_leave_nobody_out(ratings):
     engine = Simulate(ratings)
     rounds = [
-        Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, w))
-        for i, w in ((0, 3), (3, 1))
+        Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, w)) for i, w in ((0, 3), (3, 1))
     ]
-    assert (
-        sum(engine.run(r, State(), NoNoise())["bits"].reports for r in rounds)
-        == 200
-    )
+    assert sum(engine.run(r, State(), NoNoise())["bits"].reports for r in rounds) == 200
 
 
 def test_overlapping_slices_are_no_plan():
     with pytest.raises(SettingError, match="share people"):
         Plan(
             "user",
-            tuple(
-                Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, 2))
-                for i in (0, 1)
-            ),
+            tuple(Round(f"r{i}", BITS.parts, mean_bit, keep, Slice(i, 4, 2)) for i in (0, 1)),
         )
 
 
 def test_drop_outs_late_joiners_and_leavers_are_absent(ratings):
     scenario = Scenario(drop_out=0.2, late=0.5, leave=0.5, over=10, seed=1)
     engine = Simulate(ratings, scenario=scenario)
-    counts = [
-        engine.run(BITS, State(), NoNoise())["bits"].reports for _ in range(12)
-    ]
-    assert (
-        50 < counts[0] < 110
-    )  # half have not joined, a fifth of the rest dropped out
+    counts = [engine.run(BITS, State(), NoNoise())["bits"].reports for _ in range(12)]
+    assert 50 < counts[0] < 110  # half have not joined, a fifth of the rest dropped out
     assert 50 < counts[-1] < 110  # half have left
     assert max(counts) < 150
 
@@ -230,13 +195,9 @@ def test_those_who_are_away_keep_their_state(ratings):
         block.personal["turns"][:, 0] += 1
         return mean_bit(block, state)
 
-    round_ = Round(
-        "r", BITS.parts, count, keep, personal=(Personal("turns", 1),)
-    )
+    round_ = Round("r", BITS.parts, count, keep, personal=(Personal("turns", 1),))
     engine = Simulate(ratings, scenario=Scenario(drop_out=0.5, seed=3))
-    answered = sum(
-        engine.run(round_, State(), NoNoise())["bits"].reports for _ in range(6)
-    )
+    answered = sum(engine.run(round_, State(), NoNoise())["bits"].reports for _ in range(6))
     assert engine._personal["turns"].sum() == answered
 
 
@@ -253,22 +214,15 @@ def test_a_cheat_moves_a_sum_by_one_answer_at_most(ratings):
 @pytest.mark.parametrize("engine", [Local, Simulate])
 def test_a_round_that_nobody_answers_is_a_round(ratings, engine):
     books = DeviceBooks(ratings.n_users, (0.5, 0.0))
-    released = engine(ratings, books=books).run(BITS, State(), charge(BITS))[
-        "bits"
-    ]
+    released = engine(ratings, books=books).run(BITS, State(), charge(BITS))["bits"]
     assert (released.reports, np.abs(released.value).max()) == (0, 0.0)
 
 
 def test_a_statement_says_how_devices_behaved_and_no_path():
     told = Scenario.told(
-        {"cheats": 0.1, "over": 5, "book": "/home/ann/devices", "cap": 2},
-        "simulate",
+        {"cheats": 0.1, "over": 5, "book": "/home/ann/devices", "cap": 2}, "simulate"
     )
-    assert told.words() == [
-        "devices: over = 5",
-        "devices: cheats = 0.1",
-        "devices: cap = 2",
-    ]
+    assert told.words() == ["devices: over = 5", "devices: cheats = 0.1", "devices: cap = 2"]
 
 
 def test_a_chance_beyond_one_is_refused():
@@ -279,6 +233,4 @@ def test_a_chance_beyond_one_is_refused():
 def test_releases_that_need_a_trusted_party_are_refused(ratings):
     part = Part("sum", 3, RowClip(1.0), kind=Kind.SELECTION)
     with pytest.raises(SettingError, match="trusted"):
-        Simulate(ratings).run(
-            Round("r", (part,), mean_bit, keep), State(), NoNoise()
-        )
+        Simulate(ratings).run(Round("r", (part,), mean_bit, keep), State(), NoNoise())

@@ -47,8 +47,7 @@ ALL = [
     *(
         (name, find(name).units[0])
         for name in METHODS
-        if "spark" in find(name).engines
-        and name not in {each for each, _ in FLAGSHIPS}
+        if "spark" in find(name).engines and name not in {each for each, _ in FLAGSHIPS}
     ),
 ]
 """And whatever else runs on a cluster, each at its first unit."""
@@ -232,9 +231,7 @@ def test_many_people_in_memory_are_summed_in_chunks(unit, monkeypatch):
     whole = digest("covariance-knn", unit, few_ratings())
     called = []
     add = chunked.add_chunks
-    monkeypatch.setattr(
-        chunked, "add_chunks", lambda *a: called.append(1) or add(*a)
-    )
+    monkeypatch.setattr(chunked, "add_chunks", lambda *a: called.append(1) or add(*a))
     monkeypatch.setattr(chunked, "CHUNK", 100)
     monkeypatch.setattr(chunked, "SMALLER", 0.0)
     assert digest("covariance-knn", unit, few_ratings()) == whole

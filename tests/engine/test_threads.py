@@ -30,20 +30,12 @@ ITEMS = 12
 def ratings(monkeypatch):
     monkeypatch.setattr(module, "CELLS", 64)  # many blocks
     rng = np.random.default_rng(1)
-    rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)])
-        for _ in range(300)
-    ]
+    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(300)]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     value = rng.integers(1, 6, len(item)).astype(np.float32)
     return Ratings(
-        Schema(1, 5),
-        [str(i) for i in range(300)],
-        [str(i) for i in range(ITEMS)],
-        ptr,
-        item,
-        value,
+        Schema(1, 5), [str(i) for i in range(300)], [str(i) for i in range(ITEMS)], ptr, item, value
     )
 
 
@@ -72,9 +64,7 @@ def test_blas_has_one_thread_in_blocks_and_alone(ratings, threads):
 
     def watched(block, state):
         pools = threadpool_info()
-        seen.update(
-            pool["num_threads"] for pool in pools if pool["user_api"] == "blas"
-        )
+        seen.update(pool["num_threads"] for pool in pools if pool["user_api"] == "blas")
         return values(block, state)
 
     with threadpool_limits(2):
@@ -105,9 +95,7 @@ def test_sums_are_bit_equal_for_any_number_of_threads(ratings):
 
 
 def test_a_sum_is_the_plain_sum_of_bounded_rows(ratings):
-    got = sums(ratings, one(Part("sum", ITEMS, CellClip(2.0, 1000)))).value[
-        :, 0
-    ]
+    got = sums(ratings, one(Part("sum", ITEMS, CellClip(2.0, 1000)))).value[:, 0]
     inner = (ratings.value - 3).astype(np.float64)
     assert got == pytest.approx(np.bincount(ratings.item, inner, ITEMS))
 
@@ -127,21 +115,14 @@ def test_noise_has_the_scale_of_the_event(ratings):
     wide = one(Part("sum", 20_000, RowClip(1.0)))
     events = Plan("user", (wide,)).events(Budget(1, 1e-6))
     got = sums(ratings, wide, charge=Charge(events.values()))
-    assert got.sd == pytest.approx(
-        4.22, rel=0.01
-    )  # the closed form at epsilon 1, delta 1e-6
+    assert got.sd == pytest.approx(4.22, rel=0.01)  # the closed form at epsilon 1, delta 1e-6
     assert got.value[ITEMS:].std() == pytest.approx(got.sd, rel=0.1)
 
 
 def test_a_coin_leaves_whole_people_out(ratings):
-    everyone = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person)).value[
-        0, 0
-    ]
+    everyone = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person)).value[0, 0]
     drawn = [
-        sums(
-            ratings,
-            one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5)),
-        ).value[0, 0]
+        sums(ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Coin(0.5))).value[0, 0]
         for _ in range(40)
     ]
     assert everyone == 300
@@ -157,9 +138,7 @@ def test_slices_partition_the_people(ratings):
     engine = Threads(ratings, 2)
     parts = [
         engine.run(
-            one(Part("sum", 1, CellClip(1.0)), person, takes_part=Slice(i, 3)),
-            {},
-            NoNoise(),
+            one(Part("sum", 1, CellClip(1.0)), person, takes_part=Slice(i, 3)), {}, NoNoise()
         )["sum"].value[0, 0]
         for i in range(3)
     ]
@@ -168,10 +147,9 @@ def test_slices_partition_the_people(ratings):
 
 
 def test_a_cohort_is_the_people_who_rated_the_item(ratings):
-    got = sums(
-        ratings,
-        one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4)),
-    ).value[0, 0]
+    got = sums(ratings, one(Part("sum", 1, CellClip(1.0)), person, takes_part=Cohort(4))).value[
+        0, 0
+    ]
     assert got == (ratings.item == 4).sum()
 
 
@@ -181,15 +159,9 @@ def test_personal_state_stays_with_its_person_between_rounds(ratings):
         return {"sum": Rows.one_each(block.personal["seen"].copy())}
 
     engine = Threads(ratings, 3)
-    round_ = one(
-        Part("sum", 1, CellClip(1000.0, 1000)),
-        remember,
-        personal=(Personal("seen", 1),),
-    )
+    round_ = one(Part("sum", 1, CellClip(1000.0, 1000)), remember, personal=(Personal("seen", 1),))
     first = engine.run(round_, {}, NoNoise())["sum"].value[0, 0]
-    second = engine.run(replace(round_, takes_part=Slice(0, 1)), {}, NoNoise())[
-        "sum"
-    ].value[0, 0]
+    second = engine.run(replace(round_, takes_part=Slice(0, 1)), {}, NoNoise())["sum"].value[0, 0]
     assert first == sum(range(300))
     assert second == 2 * first
 
@@ -199,11 +171,7 @@ def test_randomized_reports_are_refused_where_taking_part_is_private(ratings):
     part = Part("sum", 1, Report(), kind=Kind.REPORT)
     plan = Plan("user", (one(part, person),))
     with pytest.raises(SettingError, match="who takes part"):
-        sums(
-            ratings,
-            plan.rounds[0],
-            charge=Charge(plan.events(Budget(4.0, 0.0)).values()),
-        )
+        sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(4.0, 0.0)).values()))
 
 
 def test_an_input_release_noises_every_value_once(ratings):
@@ -215,11 +183,7 @@ def test_an_input_release_noises_every_value_once(ratings):
     plan = Plan("value", (one(part, cells),))
     exact = sums(ratings, plan.rounds[0]).value[:, 0]
     assert exact == pytest.approx(ratings.value - 3)
-    noisy = sums(
-        ratings,
-        plan.rounds[0],
-        charge=Charge(plan.events(Budget(2.0, 0.0)).values()),
-    )
+    noisy = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(2.0, 0.0)).values()))
     assert np.abs(noisy.value[:, 0] - exact).mean() == pytest.approx(
         4 / 2, rel=0.2
     )  # Laplace of scale 4/epsilon
@@ -228,11 +192,7 @@ def test_an_input_release_noises_every_value_once(ratings):
 @pytest.mark.parametrize("kind", [Kind.OBJECTIVE, Kind.OUTPUT])
 def test_objective_and_output_terms_get_noise_by_row(ratings, kind):
     def wide(block, state):
-        return {
-            "sum": Rows(
-                block.ptr, block.item, np.repeat(block.value[:, None], 3, 1)
-            )
-        }
+        return {"sum": Rows(block.ptr, block.item, np.repeat(block.value[:, None], 3, 1))}
 
     part = Part("sum", ITEMS, RowClip(1.0), width=3, kind=kind)
     plan = Plan("user", (one(part, wide),))
@@ -249,26 +209,18 @@ def test_a_selection_names_the_best_candidate_when_it_is_clear(ratings):
     def votes(block, state):
         return {
             "sum": Rows(
-                block.ptr,
-                np.full(len(block.item), 7, np.uint32),
-                np.ones((len(block.item), 1)),
+                block.ptr, np.full(len(block.item), 7, np.uint32), np.ones((len(block.item), 1))
             )
         }
 
     part = Part("sum", ITEMS, RowClip(1.0, "l1"), kind=Kind.SELECTION)
     plan = Plan("user", (one(part, votes),))
-    got = sums(
-        ratings,
-        plan.rounds[0],
-        charge=Charge(plan.events(Budget(5.0, 0.0)).values()),
-    )
+    got = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(5.0, 0.0)).values()))
     assert got.value[0, 0] == 7
 
 
 @pytest.mark.parametrize("kind", [STEPWISE, POSTERIOR])
-def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(
-    ratings, kind
-):
+def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(ratings, kind):
     seen = []
 
     def epoch(block, state):
@@ -277,24 +229,12 @@ def test_a_tape_reaches_a_sequential_epoch_in_paper_calibration_only(
 
     with pytest.raises(SettingError, match="paper"):
         Plan(
-            "value",
-            (
-                one(
-                    Part(
-                        "sum", 1, CellClip(1.0), printed=Epoch(kind, draws=50)
-                    ),
-                    epoch,
-                ),
-            ),
+            "value", (one(Part("sum", 1, CellClip(1.0), printed=Epoch(kind, draws=50)), epoch),)
         ).events(Budget(1, 0))
     claim = Claim("laplace", 3.0, 1.0, 0.0, "a test")
     part = Part("sum", 1, CellClip(1.0), printed=Epoch(kind, claim, 5000))
     plan = Plan("value", (one(part, epoch),))
-    got = sums(
-        ratings,
-        plan.rounds[0],
-        charge=Charge(plan.events(Budget(1, 0)).values()),
-    )
+    got = sums(ratings, plan.rounds[0], charge=Charge(plan.events(Budget(1, 0)).values()))
     assert got.value[0, 0] == pytest.approx(30)  # what the epoch made, as it is
     (people, tape), *rest = seen
     assert people == 300
@@ -312,9 +252,7 @@ def one_line_a_cell(block):
 
 
 def beyond_the_last_person(block):
-    return Rows(
-        block.ptr, np.append(block.item, 0), np.ones((len(block.item) + 1, 1))
-    )
+    return Rows(block.ptr, np.append(block.item, 0), np.ones((len(block.item) + 1, 1)))
 
 
 @pytest.mark.parametrize("made", [one_line_a_cell, beyond_the_last_person])
@@ -322,18 +260,13 @@ def test_a_contribution_must_be_listed_person_by_person(ratings, made):
     with pytest.raises(Failure, match="person by person"):
         sums(
             ratings,
-            one(
-                Part("sum", ITEMS, RowClip(1.0)),
-                lambda block, state: {"sum": made(block)},
-            ),
+            one(Part("sum", ITEMS, RowClip(1.0)), lambda block, state: {"sum": made(block)}),
         )
 
 
 def test_a_contribution_must_have_the_columns_of_its_array(ratings):
     def wide(block, state):
-        return {
-            "sum": Rows(block.ptr, block.item, np.ones((len(block.item), 2)))
-        }
+        return {"sum": Rows(block.ptr, block.item, np.ones((len(block.item), 2)))}
 
     with pytest.raises(Failure, match="columns"):
         sums(ratings, one(Part("sum", ITEMS, RowClip(1.0)), wide))

@@ -25,10 +25,7 @@ ASKED = np.arange(0, 400, 7, dtype=np.uint32)
 def people(data):
     for u in range(len(data.ptr) - 1):
         cells = slice(data.ptr[u], data.ptr[u + 1])
-        yield (
-            data.item[cells].astype(int),
-            data.value[cells].astype(np.float64) - 3.0,
-        )
+        yield (data.item[cells].astype(int), data.value[cells].astype(np.float64) - 3.0)
 
 
 def ridge(rows, doubt, items, rest, asked):
@@ -47,9 +44,7 @@ def as_published(*arrays):
     return (np.float32(array).astype(np.float64) for array in arrays)
 
 
-def reference(
-    data, baseline, variance, rows, noise, neighbours=None, closeness=None
-):
+def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=None):
     """Ridge over all own ratings, or over the `neighbours` closest for each item asked about."""
     baseline, variance, rows = as_published(baseline, variance, rows)
     out, doubt = np.empty((PEOPLE, len(ASKED))), noise + variance
@@ -61,13 +56,7 @@ def reference(
             continue
         for k, asked in enumerate(ASKED):
             out[u, k] += nearest(
-                rows,
-                doubt,
-                items,
-                rest,
-                asked,
-                closeness[asked, items],
-                neighbours,
+                rows, doubt, items, rest, asked, closeness[asked, items], neighbours
             )
     return out
 
@@ -76,33 +65,18 @@ def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
     """Level and popularity from all own ratings; what they leave, by ridge over the
     `neighbours` closest."""
     whole = variance + (factor**2).sum(axis=1)
-    baseline, whole, shared_rows, factor = as_published(
-        baseline, whole, shared_rows, factor
-    )
-    out, doubt = (
-        np.empty((PEOPLE, len(ASKED))),
-        noise + whole - (factor**2).sum(axis=1),
-    )
+    baseline, whole, shared_rows, factor = as_published(baseline, whole, shared_rows, factor)
+    out, doubt = (np.empty((PEOPLE, len(ASKED))), noise + whole - (factor**2).sum(axis=1))
     everything = np.arange(len(baseline))
     for u, (items, values) in enumerate(people(data)):
         mean = baseline + ridge(
-            shared_rows,
-            noise + whole,
-            items,
-            values - baseline[items],
-            everything,
+            shared_rows, noise + whole, items, values - baseline[items], everything
         )
         rest = values - mean[items]
         for k, asked in enumerate(ASKED):
-            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(
-                doubt[items]
-            )
+            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(doubt[items])
             out[u, k] = (
-                3.0
-                + mean[asked]
-                + nearest(
-                    factor, doubt, items, rest, asked, strength, neighbours
-                )
+                3.0 + mean[asked] + nearest(factor, doubt, items, rest, asked, strength, neighbours)
             )
     return out
 
@@ -116,9 +90,7 @@ def matrix_of_people(data, state, head):
     without its diagonal."""
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
-        rest = np.clip(
-            values - state.level.mean - state.effects.mean[items], -2, 2
-        )
+        rest = np.clip(values - state.level.mean - state.effects.mean[items], -2, 2)
         y = np.zeros(len(state.effects.mean))
         y[items] = np.clip(rest - rest.sum() / (len(rest) + 20), -1, 1)
         y = y[head]
@@ -132,21 +104,12 @@ def matrix_of_cells(data, state, head):
     total = np.zeros((ITEMS, ITEMS))
     for items, values in people(data):
         rest = np.trunc(
-            4096
-            * np.clip(
-                values - state.level.mean - state.effects.mean[items], -2, 2
-            )
+            4096 * np.clip(values - state.level.mean - state.effects.mean[items], -2, 2)
         )
         y = np.zeros(len(state.effects.mean))
-        y[items] = np.clip(
-            rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096
-        )
+        y[items] = np.clip(rest - np.trunc(rest.sum() / (len(rest) + 20)), -4096, 4096)
         y = y[head]
-        weight = np.floor(
-            2.0**30
-            * 2**20
-            / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5))
-        )
+        weight = np.floor(2.0**30 * 2**20 / (4096.0**2 * np.sqrt((y * y).sum() / 4096.0**2 + 0.5)))
         total += np.floor((weight * np.outer(y, y) + 2.0**29) / 2.0**30)
     return (total - np.diag(np.diag(total))) / 2.0**20
 
@@ -181,21 +144,13 @@ def spectral_start(matrix, a, scatter):
     sqrt(size), shrunk."""
     signal = a**2 / np.sqrt(scatter * a**2)
     order = np.argsort(-signal, kind="stable")
-    best = (
-        np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(a) + 1)))
-        + 1
-    )
+    best = np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(a) + 1))) + 1
     block = np.sort(order[: max(2 * best, 50)])
     white = (scatter * a[block] ** 2) ** -0.25
-    work, edge = (
-        matrix[np.ix_(block, block)] * np.outer(white, white),
-        2 * np.sqrt(len(block)),
-    )
+    work, edge = (matrix[np.ix_(block, block)] * np.outer(white, white), 2 * np.sqrt(len(block)))
     for _ in range(3):
         values, vectors = np.linalg.eigh(work)
-        kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[
-            ::-1
-        ][:RANK]
+        kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[::-1][:RANK]
         shrunk, vectors = np.sqrt(values[kept] ** 2 - edge**2), vectors[:, kept]
         np.fill_diagonal(work, vectors**2 @ shrunk)
     loadings = np.zeros((len(matrix), len(kept)))
@@ -216,12 +171,8 @@ def spectrum_cleaned(matrix, a, scatter):
         for i in items:
             j = on[on != i]
             second = loadings[j, :, None] * loadings[j, None, :] + spread[j]
-            precision = np.diag(1 / prior) + np.tensordot(
-                a[i] * a[j] / scatter, second, 1
-            )
-            made.append(
-                (np.linalg.inv(precision), matrix[i, j] / scatter @ loadings[j])
-            )
+            precision = np.diag(1 / prior) + np.tensordot(a[i] * a[j] / scatter, second, 1)
+            made.append((np.linalg.inv(precision), matrix[i, j] / scatter @ loadings[j]))
         for i, (covariance, right) in zip(items, made, strict=True):
             loadings[i], spread[i] = covariance @ right, covariance
 
@@ -239,9 +190,7 @@ def spectrum_cleaned(matrix, a, scatter):
             for i in items:
                 others = everyone != i
                 pair = a[i] * a[others]
-                missed = matrix[i, others] - pair * (
-                    loadings[others] @ loadings[i]
-                )
+                missed = matrix[i, others] - pair * (loadings[others] @ loadings[i])
                 above, below = (
                     above + (missed**2 / pair).sum() / scatter**2,
                     below + others.sum() / scatter**2,
@@ -256,10 +205,7 @@ def uncleaned(matrix, a, scatter):
 
 def on_grid(row):
     """A person's numbers within norm 1, toward zero on the grid."""
-    return (
-        np.trunc(np.asarray(row) / max(1.0, np.linalg.norm(row)) * 2**20)
-        / 2**20
-    )
+    return np.trunc(np.asarray(row) / max(1.0, np.linalg.norm(row)) * 2**20) / 2**20
 
 
 def first_order_sums(data, state, unit, spread):
@@ -274,34 +220,18 @@ def first_order_sums(data, state, unit, spread):
     if known(state.weights) and unit == "user":
         bottom = max(spread / 0.3, 0.5 / np.sqrt(typical))
         effort = (np.maximum(state.weights.mean, bottom) / bottom) ** -0.4
-        clip = 0.5 * np.sqrt(
-            state.weights.mean @ effort**2 / state.weights.mean.sum()
-        )
+        clip = 0.5 * np.sqrt(state.weights.mean @ effort**2 / state.weights.mean.sum())
     for own, values in people(data):
         count = len(own)
         if unit == "user":
-            level += on_grid(
-                [
-                    0.9 * values.mean() / 2,
-                    0.43 * (min(np.log2(count), 12) - 6) / 6,
-                ]
-            )
+            level += on_grid([0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6])
             each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
             weights[own] += on_grid(np.full(count, each))
             if known(state.weights):
                 rest = np.clip(values - state.level.mean - effect[own], -3, 3)
-                sums[own] += on_grid(
-                    (rest - rest.sum() / (count + 5))
-                    * each
-                    * effort[own]
-                    / clip
-                )
+                sums[own] += on_grid((rest - rest.sum() / (count + 5)) * each * effort[own] / clip)
         else:
-            level += [
-                values.sum() / (count + 5),
-                count / (count + 5),
-                np.log2(1 + count) / 6,
-            ]
+            level += [values.sum() / (count + 5), count / (count + 5), np.log2(1 + count) / 6]
             weights[own] += 1.0
             if known(state.level):
                 rest = np.clip(values - state.level.mean - effect[own], -2, 2)

@@ -56,9 +56,7 @@ def run(method, data, unit, calibration="sound", sd=0.0):
     """(public state, its variances those of the effects alone; the published model) without
     noise; `sd` is what is said of it."""
     schema = data.schema.declare(PEOPLE)
-    public = Public(
-        schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6)
-    )
+    public = Public(schema, Catalogue(data.items), unit, calibration, Budget(20.0, 1e-6))
     engine = Threads(data, 2)
     state = method.first_state(public).after(people=float(PEOPLE))
     for round_ in method.plan(public).rounds:
@@ -85,19 +83,13 @@ def predictions(data, shared):
 )
 @pytest.mark.parametrize("method", [CovarianceSVD, CovarianceKNN])
 @pytest.mark.parametrize(
-    ("unit", "matrix"),
-    [("user", matrix_of_people), ("rating", matrix_of_cells)],
+    ("unit", "matrix"), [("user", matrix_of_people), ("rating", matrix_of_cells)]
 )
 def test_without_noise_the_sound_release_is_the_plain_one(
     data, method, unit, matrix, cleaning, clean
 ):
     made = method(
-        epsilon=20.0,
-        unit=unit,
-        cleaning=cleaning,
-        items=ITEMS,
-        rank=RANK,
-        **near(method),
+        epsilon=20.0, unit=unit, cleaning=cleaning, items=ITEMS, rank=RANK, **near(method)
     )
     state, shared = run(made, data, unit)
     head = head_of(state)
@@ -106,10 +98,7 @@ def test_without_noise_the_sound_release_is_the_plain_one(
         *weight_rule(state, head, unit),
     )
     assert found.shape[1] > 0
-    learned, variance = (
-        np.zeros((len(data.items), found.shape[1])),
-        state.effects.variance.copy(),
-    )
+    learned, variance = (np.zeros((len(data.items), found.shape[1])), state.effects.variance.copy())
     learned[head] = found
     variance[head] += spread
     level = np.sqrt(0.17 + state.level.variance)
@@ -117,18 +106,12 @@ def test_without_noise_the_sound_release_is_the_plain_one(
         np.float64
     )  # of the released weights: tests/model
     agreement = 0.35 * state.effects.mean
-    common = np.column_stack(
-        [np.full(len(learned), level), popularity, agreement]
-    )
+    common = np.column_stack([np.full(len(learned), level), popularity, agreement])
     baseline = state.level.mean + state.effects.mean
     if method is CovarianceKNN:
-        wanted = staged(
-            data, baseline, variance, common, learned, 0.9, **near(method)
-        )
+        wanted = staged(data, baseline, variance, common, learned, 0.9, **near(method))
     else:
-        wanted = reference(
-            data, baseline, variance, np.column_stack([common, learned]), 0.9
-        )
+        wanted = reference(data, baseline, variance, np.column_stack([common, learned]), 0.9)
     np.testing.assert_allclose(predictions(data, shared), wanted, rtol=1e-6)
 
 
@@ -147,11 +130,7 @@ def test_what_is_published_without_noise_says_so(data):
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_first_order_releases_are_what_people_add_up_to(data, unit):
     public = Public(
-        data.schema.declare(PEOPLE),
-        Catalogue(data.items),
-        unit,
-        "sound",
-        Budget(20.0, 1e-6),
+        data.schema.declare(PEOPLE), Catalogue(data.items), unit, "sound", Budget(20.0, 1e-6)
     )
     method = CovarianceSVD(unit=unit)
     engine = Threads(data, 2)
@@ -185,11 +164,7 @@ def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
     people add up to."""
     made = method(unit=unit, rank=RANK, items=ITEMS)
     public = Public(
-        data.schema.declare(PEOPLE),
-        Catalogue(data.items),
-        unit,
-        "sound",
-        Budget(20.0, 1e-6),
+        data.schema.declare(PEOPLE), Catalogue(data.items), unit, "sound", Budget(20.0, 1e-6)
     )
     state = made.first_state(public).after(people=float(PEOPLE))
     for round_ in made.plan(public).rounds:
@@ -199,15 +174,13 @@ def test_predictions_follow_from_plain_sums_of_the_ratings(data, method, unit):
             value = matrix(data, state, head_of(state))
         else:
             spread = 1 / (strength(public.budget) * np.sqrt(part.share))
-            value = first_order_sums(data, state, unit, spread)[
-                part.name
-            ].reshape(part.size, part.width)
+            value = first_order_sums(data, state, unit, spread)[part.name].reshape(
+                part.size, part.width
+            )
         heard = {part.name: Released(value, LITTLE, False)}
         state = round_.absorb(state, heard)
     again = method(unit=unit, rank=RANK, items=ITEMS)
     _, shared = run(again, data, unit, sd=LITTLE)
     np.testing.assert_allclose(
-        predictions(data, shared),
-        predictions(data, made.finish(public, state)),
-        rtol=ROUNDED,
+        predictions(data, shared), predictions(data, made.finish(public, state)), rtol=ROUNDED
     )

@@ -105,11 +105,7 @@ def test_lists_agree_more_with_less_noise():
 
 def test_the_door_answers_with_a_frame_a_picture_and_a_page():
     found = tacit.choose(rmse=0.92, users=6000, items=2000, each=80)
-    assert found.frame()["name"].to_list() == [
-        "careful",
-        "balanced",
-        "accurate",
-    ]
+    assert found.frame()["name"].to_list() == ["careful", "balanced", "accurate"]
     assert len(found.plot().axes) == 1
     page = found.page()
     assert page.count("<svg") == 2

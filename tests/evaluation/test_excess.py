@@ -7,13 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tacit.evaluation.excess import (
-    ERROR,
-    NATURE,
-    RESIDUAL,
-    Loud,
-    excess,
-)
+from tacit.evaluation.excess import ERROR, NATURE, RESIDUAL, Loud, excess
 from tacit.evaluation.invent import popularity
 
 SHAPE = (2000, 150, 30.0)
@@ -41,10 +35,7 @@ def test_it_is_what_the_best_shrinkage_of_noisy_sums_loses(unit):
 @pytest.mark.parametrize("loud", [Loud(0.3), Loud(0.3, 3.0, -0.2)])
 def test_it_falls_with_budget_and_people_to_nothing(loud):
     people, items, each = SHAPE
-    row = [
-        excess("user", people * k, items, each, 0.3 * k, loud)
-        for k in (1, 3, 10, 1e6)
-    ]
+    row = [excess("user", people * k, items, each, 0.3 * k, loud) for k in (1, 3, 10, 1e6)]
     assert row == sorted(row, reverse=True)
     assert row[0] > 0.003
     assert row[-1] < 1e-6
@@ -53,8 +44,7 @@ def test_it_falls_with_budget_and_people_to_nothing(loud):
 def test_tastes_cost_more_where_people_tell_more_of_them():
     bare, tastes = Loud(0.3), Loud(0.3, 5.0)
     more = [
-        excess("user", 2000, 800, each, 1.0, tastes)
-        - excess("user", 2000, 800, each, 1.0, bare)
+        excess("user", 2000, 800, each, 1.0, tastes) - excess("user", 2000, 800, each, 1.0, bare)
         for each in (3.0, 20.0, 100.0)
     ]
     assert more == sorted(more)

@@ -30,10 +30,7 @@ def lost(cell: str, at: NineInTen) -> float:
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_privacy_costs_less_with_more_budget(cell):
-    row = [
-        model.cost(asked(cell), gaussian_mu(epsilon, 1e-6))
-        for epsilon in (0.5, 2.0, 20.0)
-    ]
+    row = [model.cost(asked(cell), gaussian_mu(epsilon, 1e-6)) for epsilon in (0.5, 2.0, 20.0)]
     assert all(at.low < at.middle < at.high for at in row)
     first, second, third = (lost(cell, at) for at in row)
     assert first > second > third
@@ -43,9 +40,7 @@ def test_privacy_costs_less_with_more_budget(cell):
 def test_privacy_costs_less_with_more_people(cell):
     """Where enough was run to say so; elsewhere an interval widens instead."""
     mu = gaussian_mu(1.0, 1e-6)
-    few, many = (
-        model.cost(asked(cell, people=people), mu) for people in (2000, 60_000)
-    )
+    few, many = (model.cost(asked(cell, people=people), mu) for people in (2000, 60_000))
     assert many.middle < few.middle
 
 
@@ -91,26 +86,20 @@ def test_nobody_saying_the_number_of_ratings_makes_it_less_sure():
 
 def test_points_are_those_of_the_declared_scale():
     narrow = forecast(asked("bias user"), delta=1e-6, each=50.0)
-    wide = forecast(
-        asked("bias user"), delta=1e-6, each=50.0, scale=(0.0, 10.0)
-    )
+    wide = forecast(asked("bias user"), delta=1e-6, each=50.0, scale=(0.0, 10.0))
     first, second = narrow.lines[0], wide.lines[0]
     assert second.cost.middle == pytest.approx(2.5 * first.cost.middle)
     assert second.error.high == pytest.approx(2.5 * first.error.high)
 
 
 def test_the_door_answers_with_facts_a_frame_a_picture_and_a_table():
-    found = tacit.plan(
-        "bias", epsilon=3.0, users=5000, items=800, each=40, row=(0.5, 1, 2)
-    )
+    found = tacit.plan("bias", epsilon=3.0, users=5000, items=800, each=40, row=(0.5, 1, 2))
     frame = found.frame()
     assert frame["epsilon"].to_list() == [0.5, 1.0, 2.0, 3.0]
     assert (frame["cost_low"] < frame["cost"]).all()
     assert found.facts["forecast"]["model"] == model.NAME
     assert found.facts["outlay"]["rounds"] == 6
-    assert found.facts["attacker"]["odds_times"] == pytest.approx(
-        odds_times(3.0, 1e-6), rel=1e-6
-    )
+    assert found.facts["attacker"]["odds_times"] == pytest.approx(odds_times(3.0, 1e-6), rel=1e-6)
     heard = [one["items_above"] for one in found.facts["releases"]]
     assert heard[0] is None
     assert 0 < heard[1] <= 800
@@ -120,8 +109,7 @@ def test_the_door_answers_with_facts_a_frame_a_picture_and_a_table():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"delta": 0.0}, {"settings": {"sweeps": 1}}, {"calibration": "none"}],
+    "options", [{"delta": 0.0}, {"settings": {"sweeps": 1}}, {"calibration": "none"}]
 )
 def test_where_nothing_was_fitted_there_is_no_forecast(options):
     """It is tried on one invented population instead."""

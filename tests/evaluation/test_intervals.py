@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.evaluation.intervals import (
-    LEVEL,
-    MANY,
-    interval,
-    paired,
-    student,
-)
+from tacit.evaluation.intervals import LEVEL, MANY, interval, paired, student
 from tacit.evaluation.measured import Sums
 
 PEOPLE = 400
@@ -42,9 +36,7 @@ def test_the_pull_is_the_derivative() -> None:
         base = found.value()
         assert moved is not None
         assert base is not None
-        assert (moved - base) / step == pytest.approx(
-            found.pull()[person], abs=1e-5
-        )
+        assert (moved - base) / step == pytest.approx(found.pull()[person], abs=1e-5)
 
 
 @pytest.mark.parametrize("runs", [1, 5])
@@ -85,9 +77,7 @@ def test_a_run_without_the_metric_makes_it_unavailable() -> None:
     assert interval([]) is None
 
 
-def test_students_quantile_is_that_of_scipy_on_both_sides_of_the_expansion() -> (
-    None
-):
+def test_students_quantile_is_that_of_scipy_on_both_sides_of_the_expansion() -> None:
     from scipy.stats import t
 
     for freedom in (1.0, 2.5, 30.0, 199.9, MANY, 200.1, 350.0, 6e3, 1e6, 1e12):

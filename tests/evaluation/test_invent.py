@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.evaluation.invent import (
-    Nature,
-    Shape,
-    draw_nature,
-    invent,
-    popularity,
-)
+from tacit.evaluation.invent import Nature, Shape, draw_nature, invent, popularity
 
 
 @pytest.mark.parametrize(

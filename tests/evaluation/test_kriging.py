@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from tacit.evaluation.kriging import (
-    Scales,
-    Surface,
-    fit_scales,
-    unlikeliness,
-)
+from tacit.evaluation.kriging import Scales, Surface, fit_scales, unlikeliness
 
 GROUPS, EACH = 40, 5
 
@@ -20,9 +15,7 @@ def planted(peculiar: float = 0.3):
     """A curve along the first column, a plane along the second, and groups that err together."""
     rng = np.random.default_rng(3)
     group = np.repeat(np.arange(GROUPS), EACH)
-    place = np.column_stack(
-        [rng.uniform(-2, 2, GROUPS * EACH), rng.normal(size=GROUPS)[group]]
-    )
+    place = np.column_stack([rng.uniform(-2, 2, GROUPS * EACH), rng.normal(size=GROUPS)[group]])
     value = np.tanh(place[:, 0]) + 0.5 * place[:, 1]
     value += peculiar * rng.normal(size=GROUPS)[group]
     value += 0.02 * rng.normal(size=len(value))
@@ -56,16 +49,11 @@ def test_what_was_planted_is_found(surface: Surface) -> None:
     assert (sd > 0.2).all()
 
 
-def test_leaving_a_group_out_is_kriging_from_the_others(
-    surface: Surface,
-) -> None:
+def test_leaving_a_group_out_is_kriging_from_the_others(surface: Surface) -> None:
     mean, sd = surface.left_out()
     gone = surface.groups == 7
     rest = Surface(
-        surface.places[~gone],
-        surface.values[~gone],
-        surface.groups[~gone],
-        surface.scales,
+        surface.places[~gone], surface.values[~gone], surface.groups[~gone], surface.scales
     )
     other, spread = rest.at(surface.places[gone])
     assert mean[gone] == pytest.approx(other, abs=1e-2)

@@ -37,9 +37,7 @@ def test_it_turns_to_pairs_where_the_method_does():
     turned = []
     for epsilon in (1.0, 2.0, 5.0, 10.0, 20.0):
         model = trial(tacit.EASE(epsilon=epsilon, delta=1e-6), likes, users=900)
-        told = looks_at_pairs(
-            "user", 900, 300, 40.0, gaussian_mu(epsilon, 1e-6)
-        )
+        told = looks_at_pairs("user", 900, 300, 40.0, gaussian_mu(epsilon, 1e-6))
         assert ("left" in model.shared.arrays) == told
         turned.append(told)
     assert turned == sorted(turned)

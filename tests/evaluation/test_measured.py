@@ -46,9 +46,7 @@ def test_errors_agree_with_a_plain_loop(found: Measured, on: Prepared) -> None:
     )
 
 
-def test_lists_hold_nothing_that_was_rated(
-    found: Measured, on: Prepared
-) -> None:
+def test_lists_hold_nothing_that_was_rated(found: Measured, on: Prepared) -> None:
     lists = found.arrays["lists"]
     assert len(lists) == 20
     for row in range(20):
@@ -126,9 +124,7 @@ def test_a_model_that_stays_silent_has_no_error(on: Prepared) -> None:
 
 
 @pytest.mark.parametrize("threads", [2, 3, 200])
-def test_what_is_measured_does_not_depend_on_threads(
-    on: Prepared, threads: int
-) -> None:
+def test_what_is_measured_does_not_depend_on_threads(on: Prepared, threads: int) -> None:
     """Also where there are more threads than people, and people who are asked nothing."""
     model = trial(Bias(epsilon=5.0, delta=1e-6), on.split.train)
     one = measured(model.personal, on)

@@ -18,12 +18,8 @@ def ranking(lists: list[list[int]], relevant: list[list[int]]) -> Ranking:
     padded = [row + [-1] * (width - len(row)) for row in lists]
     return Ranking(
         np.array(padded, dtype=np.int32).reshape(len(lists), width),
-        np.concatenate([[0], np.cumsum([len(row) for row in relevant])]).astype(
-            np.int64
-        ),
-        np.array(
-            [item for row in relevant for item in sorted(row)], dtype=np.uint32
-        ),
+        np.concatenate([[0], np.cumsum([len(row) for row in relevant])]).astype(np.int64),
+        np.array([item for row in relevant for item in sorted(row)], dtype=np.uint32),
     )
 
 
@@ -40,18 +36,14 @@ def test_no_rating_gives_no_error(metric: object) -> None:
 
 @pytest.mark.parametrize("metric", [rmse, mae])
 @pytest.mark.parametrize("bad", [nan, inf])
-def test_a_silent_prediction_makes_the_error_unavailable(
-    metric: object, bad: float
-) -> None:
+def test_a_silent_prediction_makes_the_error_unavailable(metric: object, bad: float) -> None:
     assert callable(metric)
     assert metric([3, bad], [3, 2]) is None
 
 
 def test_float32_errors_are_summed_in_double() -> None:
     actual = np.full(2_000_000, 3, dtype=np.float32)
-    assert rmse(actual + np.float32(0.5), actual) == pytest.approx(
-        0.5, abs=1e-12
-    )
+    assert rmse(actual + np.float32(0.5), actual) == pytest.approx(0.5, abs=1e-12)
 
 
 def test_unequal_lengths_are_refused() -> None:
@@ -94,16 +86,12 @@ def test_people_without_relevant_items_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("lists", [[], [[1, 2]], [[-1, -1]]])
-def test_nothing_relevant_makes_every_metric_unavailable(
-    lists: list[list[int]],
-) -> None:
+def test_nothing_relevant_makes_every_metric_unavailable(lists: list[list[int]]) -> None:
     table = ranking(lists, [[] for _ in lists]).table(1)
     assert set(table.values()) == {None}
 
 
-def test_missing_places_are_misses_and_never_meet_the_last_item_of_another_person() -> (
-    None
-):
+def test_missing_places_are_misses_and_never_meet_the_last_item_of_another_person() -> None:
     assert ranking([[1, 0], [0, -1]], [[9], [5]]).hits.sum() == 0
 
 
@@ -115,17 +103,13 @@ def test_k_beyond_the_lists_is_refused(k: int) -> None:
 
 @given(
     st.lists(
-        st.tuples(
-            st.permutations(range(8)), st.sets(st.integers(0, 9), max_size=6)
-        ),
+        st.tuples(st.permutations(range(8)), st.sets(st.integers(0, 9), max_size=6)),
         min_size=1,
         max_size=6,
     ),
     st.integers(1, 5),
 )
-def test_agrees_with_a_plain_loop(
-    people: list[tuple[list[int], set[int]]], k: int
-) -> None:
+def test_agrees_with_a_plain_loop(people: list[tuple[list[int], set[int]]], k: int) -> None:
     recall, gain = [], []
     for row, wanted in people:
         if wanted:
@@ -133,14 +117,7 @@ def test_agrees_with_a_plain_loop(
             best = min(k, len(wanted))
             recall.append(sum(hit) / best)
             ideal = sum(1 / log2(place + 2) for place in range(best))
-            gain.append(
-                sum(found / log2(place + 2) for place, found in enumerate(hit))
-                / ideal
-            )
-    lists = ranking(
-        [row[:5] for row, _ in people], [sorted(wanted) for _, wanted in people]
-    )
-    assert lists.recall_at(k) == (
-        pytest.approx(np.mean(recall)) if recall else None
-    )
+            gain.append(sum(found / log2(place + 2) for place, found in enumerate(hit)) / ideal)
+    lists = ranking([row[:5] for row, _ in people], [sorted(wanted) for _, wanted in people])
+    assert lists.recall_at(k) == (pytest.approx(np.mean(recall)) if recall else None)
     assert lists.ndcg_at(k) == (pytest.approx(np.mean(gain)) if gain else None)

@@ -13,12 +13,7 @@ import tacit
 from tacit.data.sample import sample, sample_catalogue
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.evaluation.figures import PartNoise, Ratio, figures
-from tacit.evaluation.release import (
-    doubled,
-    load_release,
-    release,
-    verify_release,
-)
+from tacit.evaluation.release import doubled, load_release, release, verify_release
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.run import _Run
 from tacit.noise.release import NoNoise
@@ -61,9 +56,7 @@ def test_figures_are_those_of_the_ratings_that_were_kept_apart(model, ratings):
             ratings.items[i]: float(v)
             for i, v in zip(ratings.item[row], ratings.value[row], strict=True)
         }
-        apart = {
-            ratings.items[i] for i in ratings.item[row][held[row]].tolist()
-        }
+        apart = {ratings.items[i] for i in ratings.item[row][held[row]].tolist()}
         seen = {i: v for i, v in mine.items() if i not in apart}
         told = {each.item: each.rating for each in model.predict(seen)}
         errors += [told[i] - mine[i] for i in apart]
@@ -74,17 +67,13 @@ def test_figures_are_those_of_the_ratings_that_were_kept_apart(model, ratings):
     made = {
         each.name: each.value
         for each in figures(
-            replace(
-                sums, noise=dict.fromkeys(("errors", "hits", "lists"), 0.0)
-            ),
+            replace(sums, noise=dict.fromkeys(("errors", "hits", "lists"), 0.0)),
             MeasuredSettings(most=1000, worst=16.0),
             "gaussian",
             1.0,
         )
     }
-    assert made["rmse"] == pytest.approx(
-        sqrt(np.mean(np.square(errors))), rel=1e-3
-    )
+    assert made["rmse"] == pytest.approx(sqrt(np.mean(np.square(errors))), rel=1e-3)
     assert made["recall@20"] == pytest.approx(np.mean(hits), rel=1e-4)
 
 
@@ -105,9 +94,7 @@ def test_a_release_is_charged_and_adds_to_the_fit(model, ratings):
     tacit.open_book().verify()
 
 
-def test_whoever_has_the_book_can_check_published_figures(
-    model, ratings, tmp_path
-):
+def test_whoever_has_the_book_can_check_published_figures(model, ratings, tmp_path):
     made = release(model, ratings, epsilon=1.0)
     made.save(tmp_path / "figures.json")
     book = tacit.open_book()
@@ -124,9 +111,7 @@ def test_whoever_has_the_book_can_check_published_figures(
     assert not verify_release(load_release(tmp_path / "cheaper.json"), book)[0]
 
 
-def test_the_charge_stands_before_any_noise_is_drawn(
-    model, ratings, monkeypatch
-):
+def test_the_charge_stands_before_any_noise_is_drawn(model, ratings, monkeypatch):
     def crash(*_, **__):
         raise Failure("the machine went away")
 
@@ -159,9 +144,7 @@ def test_a_model_that_nobody_paid_for_is_refused(ratings, model, tmp_path):
         release(twin, ratings, epsilon=1.0)
     with pytest.raises(SettingError, match="does not know"):
         release(model, ratings, epsilon=1.0, ledger=str(tmp_path / "other.db"))
-    forged = tacit.Model(
-        replace(twin.shared, settings={"forged": 1}), model.statement
-    )
+    forged = tacit.Model(replace(twin.shared, settings={"forged": 1}), model.statement)
     with pytest.raises(SettingError, match="does not know"):
         release(forged, ratings, epsilon=1.0)
 
@@ -185,9 +168,7 @@ def test_another_rule_than_the_signed_one_is_refused(model, ratings):
         ({"only": ["mae"]}, "no figure mae"),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_is_charged(
-    model, ratings, options, says
-):
+def test_what_cannot_be_is_refused_and_nothing_is_charged(model, ratings, options, says):
     before = tacit.open_book().head
     with pytest.raises(SettingError, match=says):
         release(model, ratings, **{"epsilon": 1.0, **options})
@@ -200,14 +181,10 @@ def test_ratings_of_another_scale_are_refused(model, ratings):
         release(model, other, epsilon=1.0)
 
 
-def test_a_start_that_saw_them_is_refused_and_one_that_did_not_is_followed(
-    model, ratings
-):
+def test_a_start_that_saw_them_is_refused_and_one_that_did_not_is_followed(model, ratings):
     plain = tacit.Bayes(epsilon=1.0).fit(ratings, users=PEOPLE).model_
     with pytest.raises(SettingError, match="kept apart no ratings"):
-        tacit.Bayes(epsilon=1.0).fit(
-            ratings, users=PEOPLE, start=plain, keep_apart=0.2
-        )
+        tacit.Bayes(epsilon=1.0).fit(ratings, users=PEOPLE, start=plain, keep_apart=0.2)
     first = tacit.Bayes(epsilon=1.0)
     first.fit(ratings, users=PEOPLE, keep_apart=0.2)
     second = tacit.Bayes(epsilon=1.0)
@@ -222,9 +199,7 @@ def test_a_start_of_a_stronger_unit_is_followed_in_what_is_kept_apart(ratings):
     second = tacit.Bias(epsilon=1.0, unit="rating")
     second.fit(ratings, users=PEOPLE, start=first.model_, keep_apart=0.2)
     assert second.statement_.apart == first.statement_.apart
-    assert release(second.model_, ratings, epsilon=1.0).statement.unit == (
-        "rating"
-    )
+    assert release(second.model_, ratings, epsilon=1.0).statement.unit == ("rating")
     with pytest.raises(SettingError, match="would not keep that"):
         release(second.model_, ratings, epsilon=1.0, unit="user")
     with pytest.raises(SettingError, match="would not keep that"):
@@ -238,9 +213,7 @@ def test_likes_have_recall_and_coverage_and_no_rmse(ratings):
     likes = replace(likes, schema=replace(likes.schema, positive=4.0))
     ease = tacit.EASE(epsilon=4.0)
     ease.fit(likes, users=PEOPLE, keep_apart=0.2)
-    names = [
-        each.name for each in release(ease.model_, likes, epsilon=1.0).figures
-    ]
+    names = [each.name for each in release(ease.model_, likes, epsilon=1.0).figures]
     assert names == ["recall@20", "coverage@20", "listed@20"]
 
 
@@ -274,9 +247,7 @@ def test_without_delta_the_noise_is_pure(ratings):
     assert made.statement.unit == "rating"
 
 
-def test_a_person_for_whom_a_model_has_no_answer_stops_nothing(
-    model, ratings, monkeypatch
-):
+def test_a_person_for_whom_a_model_has_no_answer_stops_nothing(model, ratings, monkeypatch):
     """No exit may depend on anybody's ratings."""
     real = type(model.personal).predict
 
@@ -304,9 +275,7 @@ def test_intervals_hold_as_often_as_they_say(law):
     )
     held = 0
     for a, b in noise:
-        low, high = Ratio(
-            truth[0] + a, truth[1] + b, PartNoise(law, sd)
-        ).interval
+        low, high = Ratio(truth[0] + a, truth[1] + b, PartNoise(law, sd)).interval
         held += low <= truth[0] / truth[1] <= high
     # 0.9 less or more six standard errors.
     slack = 6 * sqrt(0.09 / runs)
@@ -328,10 +297,7 @@ def test_the_interval_of_coverage_holds():
         made = {
             each.name: each
             for each in figures(
-                FigureSums(lists=noisy, noise={"lists": 40.0}),
-                settings,
-                "gaussian",
-                1.0,
+                FigureSums(lists=noisy, noise={"lists": 40.0}), settings, "gaussian", 1.0
             )
         }
         found = made["coverage@20"]

@@ -81,11 +81,7 @@ def test_the_result_is_a_frame_and_a_table(found) -> None:
 
 def test_people_one_by_one(found, small) -> None:
     frame = found.people()
-    one = frame.filter(
-        (frame["person"] == "u3")
-        & (frame["run"] == 1)
-        & (frame["epsilon"] == 8.0)
-    )
+    one = frame.filter((frame["person"] == "u3") & (frame["run"] == 1) & (frame["epsilon"] == 8.0))
     assert one.height == 1
     on = found.swept.task.prepared(1)
     asked = int(np.diff(on.split.test.ptr)[3])
@@ -94,18 +90,9 @@ def test_people_one_by_one(found, small) -> None:
 
 def test_swept_settings_make_lines_of_their_own(small) -> None:
     found = tacit.evaluate(
-        small,
-        "knn-pearson",
-        5,
-        sweep={"keep": [3, 9]},
-        seeds=1,
-        twin=False,
-        baselines=False,
+        small, "knn-pearson", 5, sweep={"keep": [3, 9]}, seeds=1, twin=False, baselines=False
     )
-    assert [c["settings"] for c in found.cells] == [
-        {"keep": 3},
-        {"keep": 9},
-    ]
+    assert [c["settings"] for c in found.cells] == [{"keep": 3}, {"keep": 9}]
     assert "set_keep" in found.frame().columns
 
 
@@ -130,12 +117,7 @@ def test_beside_a_paper_stands_the_same_with_its_noise_off(small) -> None:
         reference=False,
     )
     told = [(c["calibration"], c["epsilon"]) for c in found.cells]
-    assert told == [
-        ("paper", 0.5),
-        ("paper", 5.0),
-        ("noise off", None),
-        ("none", None),
-    ]
+    assert told == [("paper", 0.5), ("paper", 5.0), ("noise off", None), ("none", None)]
     noisy, off = found.cells[0], found.cells[2]
     over = noisy["over_twin"]["rmse"]["mean"]
     assert over == pytest.approx(noisy["rmse"] - off["rmse"])
@@ -154,8 +136,7 @@ def test_one_cut_of_time_for_everybody(small) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split", "future"),
-    [("90/10", True), ("people", True), ("time", False), ("2001-09-20", False)],
+    ("split", "future"), [("90/10", True), ("people", True), ("time", False), ("2001-09-20", False)]
 )
 def test_which_splits_let_the_future_in(split: str, future: bool) -> None:
     how = HeldBack(split)
@@ -187,8 +168,7 @@ def test_the_day_of_a_question_is_told_where_the_split_goes_by_time(
 def test_whoever_asks_by_time_asks_on_the_day(small) -> None:
     """The twin draws no noise, so that its error tells what it was told."""
     unless, with_days, without = (
-        _evaluate(small, split="time", days=days).cells[2]["rmse"]
-        for days in (None, True, False)
+        _evaluate(small, split="time", days=days).cells[2]["rmse"] for days in (None, True, False)
     )
     assert unless == with_days != without
 
@@ -202,8 +182,7 @@ def test_a_split_that_is_none_is_refused(bad: str) -> None:
 def test_kept_cells_are_not_repeated(small, tmp_path, monkeypatch) -> None:
     first = _evaluate(small, out=tmp_path / "cells")
     monkeypatch.setattr(
-        "tacit.evaluation.sweep._fitted",
-        lambda *_: pytest.fail("a cell was repeated"),
+        "tacit.evaluation.sweep._fitted", lambda *_: pytest.fail("a cell was repeated")
     )
     again = _evaluate(small, out=tmp_path / "cells")
     assert again.to_json() == first.to_json()
@@ -280,19 +259,12 @@ def test_a_killed_run_leaves_no_process_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_a_killed_evaluation_goes_on_where_it_was(
-    tmp_path: Path, full: bool
-) -> None:
+def test_a_killed_evaluation_goes_on_where_it_was(tmp_path: Path, full: bool) -> None:
     """The command itself, in two processes, met by SIGKILL in the middle."""
     if not full:
         pytest.skip("only with scripts/test --full")
     table = tmp_path / "ratings.csv"
-    rows = [
-        f"u{u},i{i},{1 + (u * i) % 5}"
-        for u in range(400)
-        for i in range(60)
-        if (u + i) % 3
-    ]
+    rows = [f"u{u},i{i},{1 + (u * i) % 5}" for u in range(400) for i in range(60) if (u + i) % 3]
     table.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
     folder = tmp_path / "cells"
     words = [sys.executable, "-m", "tacit", "evaluate", str(table)]

@@ -51,9 +51,7 @@ def test_the_epsilon_of_a_tuning_is_what_the_ledger_says(ratings):
     book.verify()
 
 
-def test_every_trial_stays_within_the_bound_that_was_charged(
-    ratings, monkeypatch
-):
+def test_every_trial_stays_within_the_bound_that_was_charged(ratings, monkeypatch):
     """What is drawn, not what was planned: the events of every trial, fit and score."""
     from tacit.noise.release import Charge
 
@@ -66,15 +64,8 @@ def test_every_trial_stays_within_the_bound_that_was_charged(
         return event
 
     monkeypatch.setattr(Charge, "draw", draw)
-    monkeypatch.setattr(
-        "tacit.evaluation.tune.draw_trials", lambda *_: (0, 1, 0)
-    )
-    tuning = prepared(
-        candidates(["bias", "popularity"], {}),
-        users=PEOPLE,
-        epsilon=2.0,
-        trials=2,
-    )
+    monkeypatch.setattr("tacit.evaluation.tune.draw_trials", lambda *_: (0, 1, 0))
+    tuning = prepared(candidates(["bias", "popularity"], {}), users=PEOPLE, epsilon=2.0, trials=2)
     tuning.run(ratings, users=PEOPLE)
     scores = [e for e in drawn if e.name == "figures/errors"]
     assert len(scores) == 3
@@ -93,15 +84,11 @@ def test_the_charge_stands_before_anything_is_drawn(ratings, monkeypatch):
     assert tacit.open_book().spent()["user"].epsilon == pytest.approx(2.0)
 
 
-def test_how_many_trials_there_were_is_not_published(
-    ratings, monkeypatch, tmp_path
-):
+def test_how_many_trials_there_were_is_not_published(ratings, monkeypatch, tmp_path):
     """One trial or six: the same events, words and entries; only the winner may differ."""
     told = []
     for number in (1, 6):
-        monkeypatch.setattr(
-            "tacit.evaluation.tune.draw_trials", lambda *_, n=number: (0,) * n
-        )
+        monkeypatch.setattr("tacit.evaluation.tune.draw_trials", lambda *_, n=number: (0,) * n)
         place = str(tmp_path / f"{number}.db")
         found = run(ratings, ledger=place)
         promise = found.model.statement
@@ -122,9 +109,7 @@ class Fake:
 
     def trial(self, place, entry):
         score = self.rng.choice(len(self.law), p=self.law)
-        sums = FigureSums(
-            errors=np.array([[1.0, -float(score)]]), noise={"errors": 1}
-        )
+        sums = FigureSums(errors=np.array([[1.0, -float(score)]]), noise={"errors": 1})
         return Outcome(place, Named(str(score)), sums, None, True)
 
 
@@ -141,17 +126,10 @@ def test_the_winner_has_the_law_that_the_theorem_is_about(ratings):
     law with other trials is told apart."""
     from scipy.stats import chi2
 
-    tuning = prepared(
-        candidates(["bias"], {"sweeps": [2, 3]}),
-        users=PEOPLE,
-        epsilon=2.0,
-        trials=4,
-    )
+    tuning = prepared(candidates(["bias"], {"sweeps": [2, 3]}), users=PEOPLE, epsilon=2.0, trials=4)
     law = np.array([0.5, 0.3, 0.15, 0.05])
     work = Fake(tuning, law, np.random.default_rng(2))
-    won = np.array(
-        [int(tuning.selected(work, "").shared.name) for _ in range(1500)]
-    )
+    won = np.array([int(tuning.selected(work, "").shared.name) for _ in range(1500)])
     counts = np.bincount(won, minlength=4)
 
     def chance(expected):
@@ -165,9 +143,7 @@ def test_the_winner_has_the_law_that_the_theorem_is_about(ratings):
 
 
 def test_the_best_score_wins(ratings, monkeypatch):
-    monkeypatch.setattr(
-        "tacit.evaluation.tune.draw_trials", lambda *_: (0, 1, 1, 0)
-    )
+    monkeypatch.setattr("tacit.evaluation.tune.draw_trials", lambda *_: (0, 1, 1, 0))
     seen = []
     real = Outcome.rank.fget
 
@@ -263,9 +239,7 @@ def test_people_who_are_not_declared_are_counted_in_every_trial(ratings):
         ({"methods": ()}, "no method"),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_is_charged(
-    ratings, options, says
-):
+def test_what_cannot_be_is_refused_and_nothing_is_charged(ratings, options, says):
     with pytest.raises(SettingError, match=says):
         run(ratings, **options)
     assert tacit.open_book().entries() == []
@@ -280,12 +254,7 @@ def test_a_capped_book_refuses_what_is_too_much(ratings):
 def test_public_ratings_choose_for_nothing(ratings):
     grid = candidates(["bias", "popularity"], {})
     found = tune_public(
-        ratings,
-        grid,
-        users=PEOPLE,
-        seeds=2,
-        epsilon=20.0,
-        items=sample_catalogue(),
+        ratings, grid, users=PEOPLE, seeds=2, epsilon=20.0, items=sample_catalogue()
     )
     assert [each.candidate.method for each in found] == ["bias", "popularity"]
     assert found[0].mean < found[1].mean

@@ -15,21 +15,13 @@ from tacit.ledger.account import account
 from tacit.ledger.account.attacker import attacker, right
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import (
-    Gaussian,
-    Laplace,
-    Response,
-    Skellam,
-    Unbounded,
-)
+from tacit.ledger.account.event import Gaussian, Laplace, Response, Skellam, Unbounded
 
 PHI = NormalDist().cdf
 
 
 def gaussian(mu: float, name: str = "a/b") -> Gaussian:
-    return Gaussian(
-        name=name, sensitivity=1e6, sigma=sqrt((1e6 / mu) ** 2 + 4), draws=1
-    )
+    return Gaussian(name=name, sensitivity=1e6, sigma=sqrt((1e6 / mu) ** 2 + 4), draws=1)
 
 
 def laplace(epsilon: float, name: str = "a/c") -> Laplace:
@@ -99,9 +91,7 @@ def test_noise_in_shares_is_bounded_by_its_divergence():
     """Skellam noise has no closed form here: the figure is above the Gaussian's, and far
     below what epsilon alone would say."""
     mu = 0.25
-    event = Skellam(
-        name="s", sensitivity=1e5, l1=1e6, variance=(1e5 / mu) ** 2, draws=10
-    )
+    event = Skellam(name="s", sensitivity=1e5, l1=1e6, variance=(1e5 / mu) ** 2, draws=10)
     found = attacker([event], "user")["advantage"]
     assert 2 * PHI(mu / 2) - 1 < found < 1.9 * (2 * PHI(mu / 2) - 1)
 

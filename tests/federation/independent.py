@@ -42,10 +42,7 @@ def exchanged(
 ) -> tuple[bytes, ...]:  # 3
     own = x25519.X25519PrivateKey.from_private_bytes(private)
     shared = own.exchange(x25519.X25519PublicKey.from_public_bytes(public))
-    return tuple(
-        HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
-        for label in labels
-    )
+    return tuple(HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared) for label in labels)
 
 
 def frame(header: dict, payload: bytes = b"") -> bytes:  # 1
@@ -95,32 +92,17 @@ def popularity(
 
 
 def upload(
-    told: dict,
-    payload: bytes,
-    secret: bytes,
-    layouts: list[dict],
-    given: dict[str, list[int]],
+    told: dict, payload: bytes, secret: bytes, layouts: list[dict], given: dict[str, list[int]]
 ) -> bytes:  # 7
     digest = hashlib.sha256(payload).hexdigest()
     out = b""
     for each in layouts:
         bits = each["bits"]
-        masks = mask(
-            secret,
-            told,
-            digest,
-            each["name"],
-            each["size"] * each["width"],
-            bits,
-        )
-        words = [
-            (a + b) % 2**bits
-            for a, b in zip(given[each["name"]], masks, strict=True)
-        ]
+        masks = mask(secret, told, digest, each["name"], each["size"] * each["width"], bits)
+        words = [(a + b) % 2**bits for a, b in zip(given[each["name"]], masks, strict=True)]
         out += packed(words, bits)
     header = {"version": 1} | {
-        name: told[name]
-        for name in ("task", "round", "attempt", "least", "ticket")
+        name: told[name] for name in ("task", "round", "attempt", "least", "ticket")
     }
     return frame(header | {"rows": [], "layouts": layouts_print(layouts)}, out)
 
@@ -137,14 +119,10 @@ def summed(opening: bytes, uploads: dict[str, bytes]) -> bytes:  # 8
             whole = int.from_bytes(payload[at:end], "little")
             words = [(whole >> bits * k) % 2**bits for k in range(len(total))]
             at = end
-            total[:] = [
-                (a + b) % 2**bits for a, b in zip(total, words, strict=True)
-            ]
+            total[:] = [(a + b) % 2**bits for a, b in zip(total, words, strict=True)]
     payload = b"".join(bytes.fromhex(device) for device in sorted(uploads))
     for each, total in zip(told["parts"], totals, strict=True):
         payload += packed(total, each["bits"])
-    header = {"version": 1} | {
-        name: told[name] for name in ("task", "round", "attempt")
-    }
+    header = {"version": 1} | {name: told[name] for name in ("task", "round", "attempt")}
     counts = {"cohort": len(uploads), "cohorts": [len(uploads)]}
     return frame(header | counts | {"rows": []}, payload)

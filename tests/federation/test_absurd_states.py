@@ -37,24 +37,16 @@ KNOWN = Catalogue(
 HIDDEN = 5
 """The item that the recommender is curious about."""
 ABSURD = (1e20, 1e154)
-POLICY = Policy(
-    epsilon=500, delta=1e-4, honest=1.0, noise=("both", "servers", "devices")
-)
+POLICY = Policy(epsilon=500, delta=1e-4, honest=1.0, noise=("both", "servers", "devices"))
 METHODS: dict[str, dict[str, Any]] = {
     "popularity": {},
     "bias": {"epsilon": 50.0},
     "bayes": {"epsilon": 50.0},
-    "bayes of known items": {
-        "method": "bayes",
-        "epsilon": 50.0,
-        "items": catalogue_facts(KNOWN),
-    },
+    "bayes of known items": {"method": "bayes", "epsilon": 50.0, "items": catalogue_facts(KNOWN)},
     "als": {"epsilon": 20.0, "settings": {"factors": 3}},
     "mf-federated": {"settings": {"factors": 2, "rounds": 2}},
     "one-bit": {},
-    "one-bit-projected": {
-        "settings": {"form": "descent", "rank": 2, "rounds": 3}
-    },
+    "one-bit-projected": {"settings": {"form": "descent", "rank": 2, "rounds": 3}},
 }
 
 
@@ -90,9 +82,7 @@ def states(made: Assembled) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
             state = round_.absorb(state, expect.nothing(round_.parts))
 
 
-def answered(
-    made: Assembled, index: int, state: dict[str, np.ndarray], rated: list[int]
-) -> object:
+def answered(made: Assembled, index: int, state: dict[str, np.ndarray], rated: list[int]) -> object:
     """The length of what a device sends, or that it refuses."""
     values = np.array([1.0, -1.0])
     items = np.array(rated, np.uint32)
@@ -192,13 +182,9 @@ def test_columns_of_taste_that_were_learned_are_taken_if_all_have_them():
         here = [name for name in free if name in state]
         grown = {name: _wider(state[name], free[name]) for name in here}
         if len(here) > 1:
-            assert isinstance(
-                answered(made, index, {**state, **grown}, [1, HIDDEN]), int
-            )
+            assert isinstance(answered(made, index, {**state, **grown}, [1, HIDDEN]), int)
             grown.pop(here[0])
-            assert (
-                answered(made, index, {**state, **grown}, [1, 2]) == "refused"
-            )
+            assert answered(made, index, {**state, **grown}, [1, 2]) == "refused"
             tried += 1
     assert tried >= 2
 
@@ -209,10 +195,7 @@ def _wider(array: np.ndarray, axis: int) -> np.ndarray:
 
 
 def announced_one_by_one(
-    made: Assembled,
-    people: int,
-    tastes: float,
-    after: Callable[[str], None] = lambda name: None,
+    made: Assembled, people: int, tastes: float, after: Callable[[str], None] = lambda name: None
 ) -> tuple[Loop, list[int]]:
     """A fit of invented people, each of its states taken as a device takes it; and how wide
     tastes were."""

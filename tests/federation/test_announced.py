@@ -27,9 +27,7 @@ from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
 from tacit.federation.server.store import ServerStore
 
-KINDS = st.sampled_from(
-    ["<f4", "<f8", "<i1", "<i4", "<i8", "<u4", "<u8", "|b1"]
-)
+KINDS = st.sampled_from(["<f4", "<f8", "<i1", "<i4", "<i8", "<u4", "<u8", "|b1"])
 STATES = st.dictionaries(
     st.text("abcxyz. 09_é", min_size=1, max_size=12),
     KINDS.flatmap(
@@ -75,12 +73,7 @@ def attempt(number: int = 0, *devices: str) -> Attempt:
     none = np.zeros(0, np.uint32)
     names = devices or ("aa", "bb")
     return Attempt(
-        0,
-        number,
-        "ab" * 8,
-        "cd" * 8,
-        dict.fromkeys(names, none),
-        dict.fromkeys(names, bytes(32)),
+        0, number, "ab" * 8, "cd" * 8, dict.fromkeys(names, none), dict.fromkeys(names, bytes(32))
     )
 
 
@@ -101,9 +94,7 @@ def rounds(tmp_path):
     store.close()
 
 
-def begin(
-    rounds: Rounds, where: Attempt, told: Telling, most: int | None = None
-) -> Kept:
+def begin(rounds: Rounds, where: Attempt, told: Telling, most: int | None = None) -> Kept:
     """What is written of an attempt after `most` more devices were told, or all of them."""
 
     async def run() -> Kept:
@@ -150,9 +141,7 @@ def test_those_who_were_told_before_a_restart_are_told_the_same(rounds) -> None:
     again = begin(rounds, where, Says(dict.fromkeys(words, b"other")))
     found = [again.payload(each) for each in ("aa", "bb", "cc")]
     assert found == [b"one", b"two", b"other"]
-    assert [again.digest(each) for each in words] == [
-        digest(each) for each in found
-    ]
+    assert [again.digest(each) for each in words] == [digest(each) for each in found]
     third = begin(rounds, where, Says(dict.fromkeys(words, b"third")))
     assert dict(third.payloads) == dict(again.payloads)
 
@@ -197,16 +186,9 @@ def test_devices_that_list_nothing_are_told_like_all(empty) -> None:
 def test_what_an_older_version_wrote_as_one_is_told(rounds) -> None:
     told = Says({"aa": b"one", "bb": b"two"})
     begin(rounds, attempt(), told, most=0)
-    blob = pack_state(
-        {
-            name: np.frombuffer(each, np.uint8)
-            for name, each in told.words.items()
-        }
-    )
+    blob = pack_state({name: np.frombuffer(each, np.uint8) for name, each in told.words.items()})
     rounds.store.now(
-        lambda s: s.run(
-            "UPDATE announced SET told = ?, digest = ?", blob, digest(blob)
-        )
+        lambda s: s.run("UPDATE announced SET told = ?, digest = ?", blob, digest(blob))
     )
     other = Says({"aa": b"other", "bb": b"other"})
     assert begin(rounds, attempt(), other).payloads == told.words

@@ -57,9 +57,7 @@ def charges(book: Charged) -> list[str]:
     return [e.kind for e in open_book(book.location, book.population).entries()]
 
 
-def test_dying_between_the_charge_and_its_receipt_charges_once(
-    open_rounds, book, monkeypatch
-):
+def test_dying_between_the_charge_and_its_receipt_charges_once(open_rounds, book, monkeypatch):
     """Break 12: the name of the request is in the store before the book is asked."""
     rounds = open_rounds()
     keep = rounds.keep_receipt
@@ -90,9 +88,7 @@ def test_the_same_task_trained_again_is_charged_again(open_rounds, book):
     assert charges(book) == ["reserve"] * 2
 
 
-def test_a_published_model_is_signed_with_its_total(
-    open_rounds, book, tmp_path
-):
+def test_a_published_model_is_signed_with_its_total(open_rounds, book, tmp_path):
     rounds = open_rounds()
     receipt = reserve(rounds, book)
     start = asyncio.run(rounds.standing()).state

@@ -15,13 +15,7 @@ from tacit.errors import SettingError, StorageError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.protocol.task import Task
-from tacit.federation.server import (
-    book,
-    control,
-    rounds,
-    training,
-    uploads,
-)
+from tacit.federation.server import book, control, rounds, training, uploads
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Gate
 from tacit.federation.server.recommender import MIGRATIONS
@@ -67,9 +61,7 @@ class Server:
     """A recommender without a port."""
 
     def __init__(self, folder) -> None:
-        self.store = ServerStore(
-            folder / "recommender.sqlite", MIGRATIONS, "recommender"
-        )
+        self.store = ServerStore(folder / "recommender.sqlite", MIGRATIONS, "recommender")
         self.identity = Identity(folder / "identity.json")
         self.gate = Gate("recommender", self.identity, self.store, Limits())
         self.aggregator = Silent()
@@ -86,9 +78,7 @@ class Server:
             0.01,
             self.gate.metrics,
         )
-        return conductor, Training(
-            self.gate, conductor, self.how, self.aggregator
-        )
+        return conductor, Training(self.gate, conductor, self.how, self.aggregator)
 
     def order(self, name: str, value: str = "") -> None:
         def work(session):
@@ -119,10 +109,7 @@ def enter(conductor: Conductor) -> list[asyncio.Future[bytes]]:
     """Two devices wait for a round."""
     import numpy as np
 
-    found = [
-        conductor.lobby.enter(name * 16, np.zeros(0, np.uint32), 0)
-        for name in ("aa", "bb")
-    ]
+    found = [conductor.lobby.enter(name * 16, np.zeros(0, np.uint32), 0) for name in ("aa", "bb")]
     conductor.lobby.stir()
     return found
 
@@ -143,9 +130,7 @@ def test_a_paused_training_opens_no_round_until_it_goes_on(server) -> None:
     asyncio.run(run())
 
 
-def test_an_aborted_training_tells_everybody_why_and_stays_aborted(
-    server,
-) -> None:
+def test_an_aborted_training_tells_everybody_why_and_stays_aborted(server) -> None:
     async def run() -> None:
         conductor, training = server.begin()
         running = asyncio.create_task(training.conduct())
@@ -217,9 +202,7 @@ def test_orders_are_given_on_the_command_line(server, tmp_path) -> None:
     assert not server.store.now(lambda s: control.orders(s, TASK.name)).paused
 
 
-def test_devices_are_banned_on_the_command_line_by_id_or_label(
-    server, tmp_path
-) -> None:
+def test_devices_are_banned_on_the_command_line_by_id_or_label(server, tmp_path) -> None:
     made = book.new_tickets(2)
 
     def work(session):
@@ -250,9 +233,7 @@ def test_an_aggregator_lists_its_rounds(tmp_path) -> None:
         for number, status in enumerate(("given up", "revealed", "open")):
             row = ("ab" * 16, number // 2, number, b"", 2, status)
             store.now(
-                lambda s, row=row: s.run(
-                    "INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, NULL)", *row
-                )
+                lambda s, row=row: s.run("INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, NULL)", *row)
             )
         (found,) = store.now(uploads.standing)
         assert found == ("ab" * 16, 1, 1, 1, 1, 0)
@@ -288,9 +269,7 @@ def failing(times: int, work):
     return first
 
 
-def test_a_key_file_that_cannot_be_written_is_awaited(
-    server, monkeypatch
-) -> None:
+def test_a_key_file_that_cannot_be_written_is_awaited(server, monkeypatch) -> None:
     monkeypatch.setattr(rounds, "PAUSE", 0.01)
     hold = failing(3, server.identity.hold)
     monkeypatch.setattr(server.identity, "hold", hold)
@@ -307,9 +286,7 @@ def test_a_key_file_that_cannot_be_written_is_awaited(
     asyncio.run(run())
 
 
-def test_a_model_that_cannot_be_written_is_written_later(
-    server, monkeypatch
-) -> None:
+def test_a_model_that_cannot_be_written_is_written_later(server, monkeypatch) -> None:
     """The rounds are paid for; health says that something is wrong until it is there."""
     monkeypatch.setattr(rounds, "PAUSE", 0.01)
     written, seen = [], []

@@ -34,9 +34,7 @@ def server(tmp_path, monkeypatch):
     made.store.close()
 
 
-def test_an_abort_is_obeyed_though_a_retry_waits_for_the_aggregator(
-    server,
-) -> None:
+def test_an_abort_is_obeyed_though_a_retry_waits_for_the_aggregator(server) -> None:
     """Seen: while it was away, the order to retry hid every order after it."""
 
     async def away(closing):
@@ -58,9 +56,7 @@ def test_an_abort_is_obeyed_though_a_retry_waits_for_the_aggregator(
     asyncio.run(run())
 
 
-def test_a_slow_store_does_not_let_an_ended_training_begin(
-    server, monkeypatch
-) -> None:
+def test_a_slow_store_does_not_let_an_ended_training_begin(server, monkeypatch) -> None:
     """Seen: after a quarter of a second without orders it was charged, and a round opened."""
     plain = server.store.read
 
@@ -79,9 +75,7 @@ def test_a_slow_store_does_not_let_an_ended_training_begin(
     assert not server.aggregator.opened
 
 
-def test_a_model_that_is_written_heals_no_other_training(
-    server, monkeypatch
-) -> None:
+def test_a_model_that_is_written_heals_no_other_training(server, monkeypatch) -> None:
     """Seen: health was good again while another training of the server had stopped."""
     server.gate.troubles.add("another training")
     monkeypatch.setattr(training, "publish", lambda *_: None)
@@ -100,9 +94,7 @@ def test_a_model_that_is_written_heals_no_other_training(
     assert server.gate.troubles == {"another training"}
 
 
-def test_a_training_without_a_ledger_takes_no_other_model_for_its_own(
-    server,
-) -> None:
+def test_a_training_without_a_ledger_takes_no_other_model_for_its_own(server) -> None:
     server.how.out.mkdir()
     (server.how.out / "model.json").write_text("{}")
 
@@ -142,11 +134,7 @@ def test_a_key_that_was_taken_under_a_wrong_clock_is_not_the_last_one(
         second = await link.rotate(new_exchange()[0])
         clock.seconds = 0
         again = client.Conversation(
-            link.web,
-            link.recommender,
-            link.aggregator,
-            second.private,
-            link.name,
+            link.web, link.recommender, link.aggregator, second.private, link.name
         )
         third = await again.rotate(new_exchange()[0])
         for role, gate in servers.gates.items():
@@ -161,10 +149,7 @@ def test_one_process_at_a_time_is_a_device(tmp_path) -> None:
     """Two would answer one round under one mask: with other ratings in the second file the
     aggregator would see how they differ."""
     second = Person("http://127.0.0.1:1", "mine.csv", tmp_path, Policy())
-    with (
-        memory.only_one(tmp_path),
-        pytest.raises(StorageError, match="another process"),
-    ):
+    with memory.only_one(tmp_path), pytest.raises(StorageError, match="another process"):
         second.run()
     with pytest.raises(Failure, match="cannot be reached"):
         second.run()  # alone it gets as far as the address
@@ -183,9 +168,7 @@ class Restarting:
         return Answer(status, {}, b"")
 
 
-def test_a_recommender_that_restarts_after_the_last_round_is_asked_again(
-    monkeypatch,
-) -> None:
+def test_a_recommender_that_restarts_after_the_last_round_is_asked_again(monkeypatch) -> None:
     """Seen: a device that had done its part ended in an error."""
     monkeypatch.setattr(person, "MODEL_PAUSE", 0.0)
     known = client.KnownServer("http://127.0.0.1:1")
@@ -209,9 +192,7 @@ def test_a_fault_is_logged_with_its_places_and_without_a_value() -> None:
     try:
         told()
     except ValueError:
-        record = logging.LogRecord(
-            "x", logging.ERROR, __file__, 1, "failed", (), sys.exc_info()
-        )
+        record = logging.LogRecord("x", logging.ERROR, __file__, 1, "failed", (), sys.exc_info())
     text = Lines().format(record)
     assert "Alien" not in text
     assert "/" not in text

@@ -11,9 +11,7 @@ from tacit.noise.printed import looks_exponential, mixing, mixture
 LAYOUT = wire.PartLayout(name="x", size=50, width=3, bits=32, sparse=True)
 
 
-def test_mixing_numbers_are_exponential_and_the_test_for_it_rejects_others() -> (
-    None
-):
+def test_mixing_numbers_are_exponential_and_the_test_for_it_rejects_others() -> None:
     mixed = mixing(b"s" * 32, np.arange(400), 50)
     assert looks_exponential(mixed)
     assert not looks_exponential(mixed * 1.3)
@@ -31,10 +29,7 @@ def test_pieces_of_a_cohort_sum_to_laplace_noise() -> None:
 
 def test_fixed_noise_is_the_same_in_every_round() -> None:
     rows, mixed = np.arange(5), mixing(b"h" * 32, np.arange(5), 4)
-    one, two = (
-        mixture(1.0, mixed, np.full(5, 3.0), fixed=(b"k" * 32, rows))
-        for _ in range(2)
-    )
+    one, two = (mixture(1.0, mixed, np.full(5, 3.0), fixed=(b"k" * 32, rows)) for _ in range(2))
     assert np.array_equal(one, two)
     assert one.any()
 
@@ -48,10 +43,7 @@ def joined() -> dict[str, np.ndarray]:
 
 
 def test_pieces_of_tau_add_up_to_tau() -> None:
-    tau = Tau(
-        np.array([0, 1], np.uint32),
-        np.array([[5, 6, 7], [8, 9, 2**32 - 1]], "<u4"),
-    )
+    tau = Tau(np.array([0, 1], np.uint32), np.array([[5, 6, 7], [8, 9, 2**32 - 1]], "<u4"))
     deal = Deal(LAYOUT, b"seed", joined(), tau)
     total = np.zeros((50, 3), "<u4")
     for device, piece in deal.pieces().items():
@@ -61,9 +53,7 @@ def test_pieces_of_tau_add_up_to_tau() -> None:
 
 
 def test_pieces_of_devices_that_are_missing_are_put_in_again() -> None:
-    tau = Tau(
-        np.array([0, 1], np.uint32), np.array([[5, 6, 7], [8, 9, 1]], "<u4")
-    )
+    tau = Tau(np.array([0, 1], np.uint32), np.array([[5, 6, 7], [8, 9, 1]], "<u4"))
     deal = Deal(LAYOUT, b"seed", joined(), tau)
     total = deal.missing({"a", "c"})
     for device in ("a", "c"):

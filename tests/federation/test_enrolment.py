@@ -12,20 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from tacit.cli.federate import federate
-from tacit.federation.device.client import (
-    Conversation,
-    KnownServer,
-    Papers,
-    TurnedDown,
-)
+from tacit.federation.device.client import Conversation, KnownServer, Papers, TurnedDown
 from tacit.federation.protocol.http import Answer
-from tacit.federation.protocol.keys import (
-    Identity,
-    enrolment_of,
-    name_of,
-    new_exchange,
-    public_of,
-)
+from tacit.federation.protocol.keys import Identity, enrolment_of, name_of, new_exchange, public_of
 from tacit.federation.server import book, recommender, uploads
 from tacit.federation.server.attest import Attest
 from tacit.federation.server.enrolment import MOST_EVIDENCE, Terms
@@ -33,10 +22,7 @@ from tacit.federation.server.gate import Gate
 from tacit.federation.server.store import ServerStore
 from tacit.serving.http.limits import Limits
 
-STEPS = {
-    "recommender": recommender.MIGRATIONS,
-    "aggregator": uploads.MIGRATIONS,
-}
+STEPS = {"recommender": recommender.MIGRATIONS, "aggregator": uploads.MIGRATIONS}
 YES = f"{sys.executable} -c 'import sys; sys.exit(0)'"
 NO = f"{sys.executable} -c 'import sys; sys.exit(1)'"
 
@@ -109,9 +95,7 @@ class Both:
 
     def tickets(self, role: str, count: int = 1, days: float = 1) -> list[str]:
         made = book.new_tickets(count)
-        self.stores[role].now(
-            lambda s: book.keep_tickets(s, made, "shop", days)
-        )
+        self.stores[role].now(lambda s: book.keep_tickets(s, made, "shop", days))
         return made
 
 
@@ -138,16 +122,12 @@ def both(tmp_path):
             store.close()
 
 
-TICKETS = {
-    "recommender": Terms(tickets=True),
-    "aggregator": Terms(tickets=True),
-}
+TICKETS = {"recommender": Terms(tickets=True), "aggregator": Terms(tickets=True)}
 
 
 def papers(servers: Both) -> Papers:
     return Papers(
-        ticket=servers.tickets("recommender")[0],
-        aggregator_ticket=servers.tickets("aggregator")[0],
+        ticket=servers.tickets("recommender")[0], aggregator_ticket=servers.tickets("aggregator")[0]
     )
 
 
@@ -163,9 +143,7 @@ def test_a_ticket_of_each_server_enrols_one_device_once(both) -> None:
 
 
 @pytest.mark.parametrize("role", list(STEPS))
-def test_whoever_runs_one_server_invents_no_device_at_the_other(
-    both, role
-) -> None:
+def test_whoever_runs_one_server_invents_no_device_at_the_other(both, role) -> None:
     """Break 4: one token, the same at both servers, limited nobody."""
     servers = both(**TICKETS)
     mine = servers.tickets(role)[0]
@@ -198,9 +176,7 @@ def test_a_ticket_expires_and_can_be_taken_back(both) -> None:
     assert "needed" in refused(servers.link().enrol(Papers(ticket=new)))
 
 
-def test_one_who_hands_out_tickets_enrols_no_more_than_the_operator_allows(
-    both,
-) -> None:
+def test_one_who_hands_out_tickets_enrols_no_more_than_the_operator_allows(both) -> None:
     servers = both(recommender=Terms(tickets=True))
     store = servers.stores["recommender"]
     store.now(lambda s: book.limit_label(s, "shop", 2))
@@ -218,9 +194,7 @@ def test_the_store_does_not_hold_a_ticket(both) -> None:
     assert not any(each in kept for each in made)
 
 
-def test_a_banned_device_is_served_no_more_and_cannot_enrol_again(
-    both,
-) -> None:
+def test_a_banned_device_is_served_no_more_and_cannot_enrol_again(both) -> None:
     servers = both()
     private = new_exchange()[0]
     link = servers.link(private)
@@ -245,9 +219,7 @@ def test_the_operators_own_check_admits_or_not(both, command, admits) -> None:
     )
 
 
-def test_the_operators_check_sees_evidence_and_a_refusal_uses_no_ticket(
-    both, tmp_path
-) -> None:
+def test_the_operators_check_sees_evidence_and_a_refusal_uses_no_ticket(both, tmp_path) -> None:
     script = tmp_path / "check.py"
     script.write_text(
         "import json, sys\n"
@@ -260,9 +232,7 @@ def test_the_operators_check_sees_evidence_and_a_refusal_uses_no_ticket(
     ticket = servers.tickets("recommender")[0]
     link = servers.link()
     assert refused(link.enrol(Papers(ticket=ticket, evidence="a mill")))
-    assert not refused(
-        link.enrol(Papers(ticket=ticket, evidence="a real phone"))
-    )
+    assert not refused(link.enrol(Papers(ticket=ticket, evidence="a real phone")))
     long = Papers(evidence="x" * (MOST_EVIDENCE + 1))
     assert "too long" in refused(servers.link().enrol(long))
 
@@ -292,9 +262,7 @@ def test_a_server_takes_no_more_devices_than_its_operator_allows(both) -> None:
         asyncio.run(servers.link().enrol())
 
 
-def test_every_server_says_on_what_terms_it_enrols_under_its_signature(
-    both,
-) -> None:
+def test_every_server_says_on_what_terms_it_enrols_under_its_signature(both) -> None:
     servers = both(recommender=Terms(token="t"), aggregator=Terms(tickets=True))
     for role, word in (("recommender", "token"), ("aggregator", "tickets")):
         identity = servers.gates[role].identity
@@ -303,9 +271,7 @@ def test_every_server_says_on_what_terms_it_enrols_under_its_signature(
         assert enrolment_of(card | {"enrolment": "open"}, identity.public) == ""
 
 
-def test_tickets_are_made_on_the_command_line_for_a_server_that_runs(
-    both, tmp_path
-) -> None:
+def test_tickets_are_made_on_the_command_line_for_a_server_that_runs(both, tmp_path) -> None:
     servers = both(**TICKETS)
     out = tmp_path / "tickets"
     asked = ["ticket", "--server", "recommender"]

@@ -73,9 +73,7 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         if made.method.local
         else State(people=20.0)
     )
-    return wire.Announcement(**facts), memoryview(
-        arrays.pack_state(state.packed())
-    )
+    return wire.Announcement(**facts), memoryview(arrays.pack_state(state.packed()))
 
 
 def test_a_device_sends_the_same_words_for_a_round_that_is_run_again() -> None:
@@ -83,8 +81,7 @@ def test_a_device_sends_the_same_words_for_a_round_that_is_run_again() -> None:
     told, payload = announcement(one.made)
     first = wire.unpack(wire.Upload, one.answer(told, payload, b"m" * 32))
     again = wire.unpack(
-        wire.Upload,
-        one.answer(told.model_copy(update={"attempt": 1}), payload, b"m" * 32),
+        wire.Upload, one.answer(told.model_copy(update={"attempt": 1}), payload, b"m" * 32)
     )
     assert bytes(first[1]) == bytes(again[1])
     assert (first[0].attempt, again[0].attempt) == (0, 1)
@@ -106,20 +103,11 @@ def test_what_a_device_sends_says_nothing_about_which_items_it_rated() -> None:
     few, many = device(made), device(made)
     many.items, many.values = np.arange(100, dtype=np.uint32), np.ones(100)
     told, payload = announcement(made)
-    assert len(few.answer(told, payload, b"m" * 32)) == len(
-        many.answer(told, payload, b"n" * 32)
-    )
+    assert len(few.answer(told, payload, b"m" * 32)) == len(many.answer(told, payload, b"n" * 32))
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [
-        {"least": 2},
-        {"enough": 10},
-        {"joined": 3},
-        {"task": "ab" * 16},
-        {"round": 9},
-    ],
+    "changes", [{"least": 2}, {"enough": 10}, {"joined": 3}, {"task": "ab" * 16}, {"round": 9}]
 )
 def test_a_device_refuses_a_round_that_is_not_the_tasks(changes) -> None:
     one = device()
@@ -136,9 +124,7 @@ def test_a_device_refuses_a_round_that_is_not_the_tasks(changes) -> None:
         ({"noise": "devices"}, {}),
     ],
 )
-def test_a_device_refuses_a_task_that_is_weaker_than_its_owner_accepts(
-    changes, policy
-) -> None:
+def test_a_device_refuses_a_task_that_is_weaker_than_its_owner_accepts(changes, policy) -> None:
     with pytest.raises(SettingError):
         device(assemble(task(**changes)), **policy)
 
@@ -187,16 +173,9 @@ def test_people_come_and_go() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"factors": 3, "project": 64},
-        {"rounds": 4, "turns": 2, "cohort": 100},
-    ],
+    "settings", [{}, {"factors": 3, "project": 64}, {"rounds": 4, "turns": 2, "cohort": 100}]
 )
-def test_sound_factorization_runs_and_is_paid_in_full(
-    settings, tmp_path
-) -> None:
+def test_sound_factorization_runs_and_is_paid_in_full(settings, tmp_path) -> None:
     ratings = sample(people=200, ratings=4000, seed=3)
     method = find("mf-federated")(
         epsilon=60.0, delta=1e-4, ledger=str(tmp_path / "book"), **settings
@@ -210,17 +189,8 @@ def test_a_projection_keeps_the_bound_of_its_part() -> None:
 
     matrix = signs(16, 40, 0)
     assert np.allclose((matrix**2).sum(axis=0), 1)
-    rows = Rows(
-        np.array([0, 2]),
-        np.array([3, 5], np.uint32),
-        np.array([[3.0, 4.0], [1.0, 0.0]]),
-    )
-    round_ = Round(
-        "r",
-        (Part("x", 40, RowClip(1.0), 2),),
-        lambda b, s: {"x": rows},
-        lambda s, r: s,
-    )
+    rows = Rows(np.array([0, 2]), np.array([3, 5], np.uint32), np.array([[3.0, 4.0], [1.0, 0.0]]))
+    round_ = Round("r", (Part("x", 40, RowClip(1.0), 2),), lambda b, s: {"x": rows}, lambda s, r: s)
     small = projected(round_, 16, 0)
     found = small.contribute(None, {})["x"]
     whole = small.parts[0].bound.apply(found)

@@ -32,9 +32,7 @@ RATINGS = sample(people=60, ratings=900, seed=7)
 
 def printed(epsilon=1.0, **settings):
     method = find("mf-federated")(
-        calibration="paper",
-        epsilon=epsilon,
-        **{"factors": 4, "rounds": 3} | settings,
+        calibration="paper", epsilon=epsilon, **{"factors": 4, "rounds": 3} | settings
     )
     public = Public(
         RATINGS.schema.declare(60),
@@ -50,16 +48,11 @@ def printed(epsilon=1.0, **settings):
 # ------------------------------------------------------------------ the step
 
 
-@pytest.mark.parametrize(
-    "weights", [(1, 0, 1, 0), (0, 1, 0, 1), (0, 250, 0, 250), (1, 3, 0, 9)]
-)
+@pytest.mark.parametrize("weights", [(1, 0, 1, 0), (0, 1, 0, 1), (0, 250, 0, 250), (1, 3, 0, 9)])
 @pytest.mark.parametrize("bounded", [False, True])
 def test_a_step_is_the_formula(weights, bounded) -> None:
     rng = np.random.default_rng(0)
-    items, u = (
-        rng.standard_normal((3, 4)).astype(np.float32),
-        rng.standard_normal(4),
-    )
+    items, u = (rng.standard_normal((3, 4)).astype(np.float32), rng.standard_normal(4))
     rating = np.array([5.0, 1.0, 3.0])
     out = np.empty((3, 4))
     own = u[None].copy()
@@ -79,21 +72,15 @@ def test_a_step_is_the_formula(weights, bounded) -> None:
     )
     each, over, kept, pull = weights
     error = rating - items @ u
-    new = u - 0.1 * (-2 * error @ items + 0.02 * (3 * kept + pull) * u) / (
-        3 * each + over
-    )
+    new = u - 0.1 * (-2 * error @ items + 0.02 * (3 * kept + pull) * u) / (3 * each + over)
     assert np.allclose(out, -2 * error[:, None] * u)
     assert np.allclose(
-        own[0],
-        new / np.linalg.norm(new)
-        if bounded and np.linalg.norm(new) > 1
-        else new,
+        own[0], new / np.linalg.norm(new) if bounded and np.linalg.norm(new) > 1 else new
     )
 
 
 @pytest.mark.parametrize(
-    ("step", "over"),
-    [("mean", 4), ("sum", 1), ("objective", 900), ("scaled", 4 + 0.25 * 4)],
+    ("step", "over"), [("mean", 4), ("sum", 1), ("objective", 900), ("scaled", 4 + 0.25 * 4)]
 )
 def test_items_step_by_the_reading_that_was_asked_for(step, over) -> None:
     """All gradients are 1, from 0: what an item moves by is the gain times its raters over
@@ -102,33 +89,21 @@ def test_items_step_by_the_reading_that_was_asked_for(step, over) -> None:
 
     _, _, plan = printed(step=step, ridge=0.25)
     raters = np.array([[4.0], [0.0]])
-    released = {
-        "gradient": Released(raters * np.ones(4), 0.0),
-        "raters": Released(raters, 0.0),
-    }
+    released = {"gradient": Released(raters * np.ones(4), 0.0), "raters": Released(raters, 0.0)}
     before = ProfileState(items=np.zeros((2, 4), np.float32))
     after = plan.rounds[0].absorb(before, released).items
     assert np.allclose(after[0], -(2.0**-5) * 4 / over)
     assert not after[1].any()
 
 
-def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> (
-    None
-):
+def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> None:
     def longest(**settings) -> float:
-        method, public, plan = printed(
-            epsilon=1e6, rate=0.5, rounds=4, **settings
-        )
-        engine, charge = (
-            Federated(RATINGS, 1),
-            Charge(plan.events(public.budget).values()),
-        )
+        method, public, plan = printed(epsilon=1e6, rate=0.5, rounds=4, **settings)
+        engine, charge = (Federated(RATINGS, 1), Charge(plan.events(public.budget).values()))
         state = method.first_state(public).after(people=60.0)
         for round_ in plan.rounds:
             state = round_.absorb(state, engine.run(round_, state, charge))
-        return float(
-            np.sqrt((engine._personal["profile"] ** 2).sum(axis=1)).max()
-        )
+        return float(np.sqrt((engine._personal["profile"] ** 2).sum(axis=1)).max())
 
     assert longest() <= 1 + 1e-9
     assert longest(bounded=False) > 1.2
@@ -137,14 +112,7 @@ def test_profiles_are_bounded_where_noise_is_added_unless_said_otherwise() -> (
 def test_the_number_of_all_ratings_must_be_public() -> None:
     method = find("mf-federated")(calibration="none", step="objective")
     with pytest.raises(SettingError, match="number of ratings"):
-        method.plan(
-            Public(
-                RATINGS.schema.declare(60),
-                Catalogue(RATINGS.items),
-                "user",
-                "none",
-            )
-        )
+        method.plan(Public(RATINGS.schema.declare(60), Catalogue(RATINGS.items), "user", "none"))
 
 
 # ------------------------------------------------------------------ eta, rho and the
@@ -163,9 +131,7 @@ def noise_of(engine: Federated, plan, at: int) -> np.ndarray:
         claimed_delta=0.0,
         reason="as printed",
     )
-    return engine._printed(
-        round_, round_.parts[0], event, (RATINGS.n_items, 4)
-    )[0]
+    return engine._printed(round_, round_.parts[0], event, (RATINGS.n_items, 4))[0]
 
 
 def test_eta_is_the_same_in_every_round_and_rho_fresh_in_each() -> None:
@@ -175,16 +141,12 @@ def test_eta_is_the_same_in_every_round_and_rho_fresh_in_each() -> None:
     eta = engine._eta["gradient"]
     rho = draws - eta
     assert not np.array_equal(draws[0], draws[1])
-    assert (
-        np.abs(rho.mean(axis=0)).max() < 1e6
-    )  # ten standard errors of a mean of 200
+    assert np.abs(rho.mean(axis=0)).max() < 1e6  # ten standard errors of a mean of 200
     assert abs(np.abs(rho).mean() / 1e6 - 1) < 0.1
     assert abs(np.abs(eta[engine._raters() > 0]).mean() / 1e6 - 1) < 0.5
 
 
-def test_s3_makes_eta_once_with_those_who_are_there_and_learns_nothing_in_that_round() -> (
-    None
-):
+def test_s3_makes_eta_once_with_those_who_are_there_and_learns_nothing_in_that_round() -> None:
     _, _, plan = printed(scheme="S3", cohort=5, join=0.5, leave=0.5)
     assert [r.name for r in plan.rounds][:2] == ["initialise", "step 0"]
     engine = Federated(RATINGS, 1, seed=3)
@@ -218,12 +180,8 @@ def test_people_come_and_go_with_the_chance_that_is_asked_for(chance) -> None:
 @pytest.mark.parametrize("scale", [1.0, 1.3, 0.7])
 def test_a_whole_piece_has_the_printed_density(scale) -> None:
     """Its length is Gamma(d): mean d. Accepts the true scale and rejects 30 % more and less."""
-    length = np.sqrt(
-        (whole_pieces(10.0, np.ones(4000, np.int64), 9) ** 2).sum(axis=1)
-    )
-    near = (
-        abs(length.mean() / (90 * scale) - 1) < 0.08
-    )  # fifteen standard errors
+    length = np.sqrt((whole_pieces(10.0, np.ones(4000, np.int64), 9) ** 2).sum(axis=1))
+    near = abs(length.mean() / (90 * scale) - 1) < 0.08  # fifteen standard errors
     assert near == (scale == 1.0)
 
 
@@ -232,9 +190,7 @@ def test_whole_pieces_of_many_people_add_up() -> None:
     people = np.repeat([0, 1, 400], 3000)
     spread = whole_pieces(2.0, people, 7).reshape(3, -1).std(axis=1)
     assert spread[0] == 0
-    assert np.allclose(
-        spread[1:], [np.sqrt(8) * 2, np.sqrt(8 * 400) * 2], rtol=0.1
-    )
+    assert np.allclose(spread[1:], [np.sqrt(8) * 2, np.sqrt(8 * 400) * 2], rtol=0.1)
 
 
 def test_without_a_third_party_the_noise_grows_with_the_raters() -> None:
@@ -242,10 +198,7 @@ def test_without_a_third_party_the_noise_grows_with_the_raters() -> None:
     for third_party in (True, False):
         _, _, plan = printed(third_party=third_party)
         engine = Federated(RATINGS, 1)
-        draws = (
-            np.stack([noise_of(engine, plan, 0) for _ in range(100)])
-            - engine._eta["gradient"]
-        )
+        draws = np.stack([noise_of(engine, plan, 0) for _ in range(100)]) - engine._eta["gradient"]
         busiest = int(engine._raters().argmax())
         spread[third_party] = draws[:, busiest].std() / 1e6
     people = engine._raters().max()
@@ -256,9 +209,7 @@ def test_without_a_third_party_the_noise_grows_with_the_raters() -> None:
     )  # (d + 1)/d of scale^2, for each rater
 
 
-@pytest.mark.parametrize(
-    "settings", [{"scheme": "S3"}, {"engine": "federated"}]
-)
+@pytest.mark.parametrize("settings", [{"scheme": "S3"}, {"engine": "federated"}])
 def test_equation_13_is_of_s2_in_one_process(settings) -> None:
     with pytest.raises(SettingError, match="equation 13"):
         printed(third_party=False, **settings)
@@ -305,9 +256,7 @@ def device_of_paper() -> tuple[Device, wire.Announcement, memoryview]:
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 2.0])
-def test_a_device_refuses_mixing_numbers_that_are_not_exponential(
-    factor, monkeypatch
-) -> None:
+def test_a_device_refuses_mixing_numbers_that_are_not_exponential(factor, monkeypatch) -> None:
     device, told, payload = device_of_paper()
     monkeypatch.setattr(
         "tacit.federation.printed.hua.mixing",
@@ -323,9 +272,7 @@ def test_a_device_answers_honest_mixing_numbers() -> None:
 
 
 def test_the_cohort_of_an_item_is_its_raters_among_those_who_came() -> None:
-    layout = wire.PartLayout(
-        name="gradient", size=4, width=2, bits=32, sparse=True
-    )
+    layout = wire.PartLayout(name="gradient", size=4, width=2, bits=32, sparse=True)
     came = {"a": np.array([0, 1], np.uint32), "b": np.array([1, 3], np.uint32)}
     assert list(Deal(layout, b"seed", came).counts) == [1, 2, 0, 1]
 
@@ -375,15 +322,8 @@ def test_alpha_is_taken_off_where_it_was_put_in_and_nowhere_else() -> None:
 
 
 @pytest.mark.parametrize("rows", [[3, 1], [99], [[1]]])
-def test_a_device_refuses_to_make_the_eta_of_items_that_there_are_not(
-    rows,
-) -> None:
+def test_a_device_refuses_to_make_the_eta_of_items_that_there_are_not(rows) -> None:
     device, told, _ = device_of_paper()
-    asked = Holding(
-        told,
-        {"makes": np.array(rows, np.uint32)},
-        device.items,
-        b"s" * 32,
-    )
+    asked = Holding(told, {"makes": np.array(rows, np.uint32)}, device.items, b"s" * 32)
     with pytest.raises(SettingError, match="there are not"):
         device.made.scheme.rows(dealt(3, 20).layout, asked)

@@ -27,19 +27,13 @@ from tacit.rounds.state import State
 
 ITEMS = sample(people=20, ratings=200, seed=1).items
 POLICY = Policy(
-    epsilon=500,
-    delta=1e-4,
-    honest=1.0,
-    accept_unbounded=True,
-    noise=("both", "servers", "devices"),
+    epsilon=500, delta=1e-4, honest=1.0, accept_unbounded=True, noise=("both", "servers", "devices")
 )
 
 
 def compact(device: Device) -> Device:
     """The same device without what it sent, as after a loss of its memory."""
-    device.sent = (
-        None if device.sent is None else replace(device.sent, asked="")
-    )
+    device.sent = None if device.sent is None else replace(device.sent, asked="")
     return device
 
 
@@ -60,13 +54,7 @@ def task(**changes) -> Task:
 
 def device(made, **changes) -> Device:
     found = Device(
-        made,
-        0,
-        np.array([1, 5], np.uint32),
-        np.array([1.0, -1.0]),
-        None,
-        POLICY,
-        b"s" * 32,
+        made, 0, np.array([1, 5], np.uint32), np.array([1.0, -1.0]), None, POLICY, b"s" * 32
     )
     for name, value in changes.items():
         setattr(found, name, value)
@@ -97,9 +85,7 @@ def sent(found: Device, made, payload: memoryview, **changes) -> np.ndarray:
     upload, words = wire.unpack(
         wire.Upload, found.answer(told(made, **changes), payload, b"m" * 32)
     )
-    return wire.sections(made.layouts(0), upload.rows, words)[0][1].astype(
-        np.int64
-    )
+    return wire.sections(made.layouts(0), upload.rows, words)[0][1].astype(np.int64)
 
 
 def test_one_mask_never_covers_two_contributions() -> None:
@@ -109,14 +95,10 @@ def test_one_mask_never_covers_two_contributions() -> None:
     made = assemble(task(calibration="none", epsilon=None))
     one = device(made)
     first = sent(one, made, state())
-    one.values = np.array(
-        [-1.0, 1.0]
-    )  # the difference of these two is what must not show
+    one.values = np.array([-1.0, 1.0])  # the difference of these two is what must not show
     second = sent(one, made, state(people=21.0), attempt=1)
     bits = made.layouts(0)[0].bits
-    distance = np.abs(
-        wire.integers(wire.words(first - second, bits), bits)
-    ).astype(np.float64)
+    distance = np.abs(wire.integers(wire.words(first - second, bits), bits)).astype(np.float64)
     assert np.median(distance) > 2.0 ** (
         bits - 4
     )  # two uniform masks are far apart; one mask gives a small number
@@ -132,9 +114,7 @@ def test_a_new_key_of_the_device_makes_new_words() -> None:
     assert not np.array_equal(first, sent(one, made, state()))
 
 
-def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(
-    tmp_path,
-) -> None:
+def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(tmp_path) -> None:
     from tacit.federation.device.memory import MemorisedDevice
 
     made = assemble(task())
@@ -149,9 +129,7 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(
     assert again.answer(told(made), state(), b"m" * 32) == first
 
 
-def test_a_device_with_a_full_disk_says_so_and_sends_nothing(
-    tmp_path, monkeypatch
-) -> None:
+def test_a_device_with_a_full_disk_says_so_and_sends_nothing(tmp_path, monkeypatch) -> None:
     from tacit.federation.device import memory
 
     made = assemble(task())
@@ -174,9 +152,7 @@ def test_a_device_with_a_full_disk_says_so_and_sends_nothing(
 
 SILENCERS = {
     "an array cut short": {"weights.mean": np.ones(4)},
-    "a number that is none": {
-        "weights.mean": np.where(np.arange(len(ITEMS)) == 5, np.nan, 1.0)
-    },
+    "a number that is none": {"weights.mean": np.where(np.arange(len(ITEMS)) == 5, np.nan, 1.0)},
     "an array left out": {"weights.mean": None},
     "an array more": {"hidden": np.ones(3)},
     "another kind": {"weights.mean": np.ones(len(ITEMS), np.int64)},
@@ -185,9 +161,7 @@ SILENCERS = {
 
 @pytest.mark.parametrize("change", SILENCERS)
 @pytest.mark.parametrize("rated", [[1, 2], [1, 5]])
-def test_no_state_silences_only_those_who_rated_some_item(
-    change, rated
-) -> None:
+def test_no_state_silences_only_those_who_rated_some_item(change, rated) -> None:
     """A recommender could else learn from who does not answer: here, who rated the items
     from 4 on."""
     made = assemble(task(method="bias", epsilon=50.0))
@@ -211,33 +185,20 @@ TURNS, MANY = (
 def test_a_device_takes_as_many_turns_as_were_priced_whatever_its_cap() -> None:
     """The price of the plan counts two of five rounds of factors: a third one would break
     the statement."""
-    made = assemble(
-        task(
-            method="mf-federated",
-            epsilon=5.0,
-            settings=TURNS | {"turns": 2},
-            **MANY,
-        )
-    )
+    made = assemble(task(method="mf-federated", epsilon=5.0, settings=TURNS | {"turns": 2}, **MANY))
     one = device(made)
     before = len(made.plan.rounds) - 5
     one.ran |= {made.round(before).name, made.round(before + 3).name}
     assert not any(one.turns_left(before + k) for k in (1, 2, 4))
-    assert one.turns_left(
-        before + 3
-    )  # the very round again: of its attempts one is revealed
+    assert one.turns_left(before + 3)  # the very round again: of its attempts one is revealed
     assert one.turns_left(0)
     with pytest.raises(BudgetError, match="turns"):
         one.events(told(made, round=before + 1, joined=2000), state())
     with pytest.raises(BudgetError, match="turns"):
-        one.answer(
-            told(made, round=before + 1, joined=2000), state(), b"m" * 32
-        )
+        one.answer(told(made, round=before + 1, joined=2000), state(), b"m" * 32)
 
 
-def test_turns_that_cannot_fill_the_rounds_are_refused_before_anything_is_paid() -> (
-    None
-):
+def test_turns_that_cannot_fill_the_rounds_are_refused_before_anything_is_paid() -> None:
     with pytest.raises(SettingError, match="cannot fill"):
         assemble(
             task(
@@ -251,9 +212,7 @@ def test_turns_that_cannot_fill_the_rounds_are_refused_before_anything_is_paid()
 
 @pytest.mark.parametrize("least", [1, 2, 7, 10, 33, 1000])
 @pytest.mark.parametrize("honest", [0.05, 0.5, 0.9, 0.95, 1.0])
-def test_honest_survivors_of_the_least_cohort_hold_enough_shares(
-    least, honest
-) -> None:
+def test_honest_survivors_of_the_least_cohort_hold_enough_shares(least, honest) -> None:
     """The dishonest are at most the rest of the least cohort, rounded up; at least the
     person herself is honest."""
     found = task(least=least, cohort=1000, honest=honest)
@@ -277,28 +236,18 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     payload = state()
     layout = made.layouts(0)[0]
     quiet.items, quiet.values = quiet.items[:0], quiet.values[:0]
-    key = masks.round_key(
-        b"m" * 32, made.task.name, 0, "ab" * 16, wire.digest(payload)
-    )
+    key = masks.round_key(b"m" * 32, made.task.name, 0, "ab" * 16, wire.digest(payload))
     noise = []
     for attempt in range(30):
         words = sent(compact(quiet), made, payload, enough=1, attempt=attempt)
-        cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(
-            np.int64
-        )
-        noise.append(
-            wire.integers(
-                wire.words(words - cover, layout.bits), layout.bits
-            ).ravel()
-        )
+        cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(np.int64)
+        noise.append(wire.integers(wire.words(words - cover, layout.bits), layout.bits).ravel())
     share = made.noise_sd(f"{made.round(0).name}/{layout.name}", 1)
     spread = np.concatenate(noise).std()
     assert 0.8 < spread / share < 1.2
 
 
-@pytest.mark.parametrize(
-    "changes", [{"least": 9}, {"enough": 11}, {"joined": 9}]
-)
+@pytest.mark.parametrize("changes", [{"least": 9}, {"enough": 11}, {"joined": 9}])
 def test_a_round_on_other_terms_than_the_tasks_is_not_answered(changes) -> None:
     """A smaller cohort hides a person less; more shares than the task counts on are noise
     that nobody adds."""
@@ -310,28 +259,13 @@ def test_a_round_on_other_terms_than_the_tasks_is_not_answered(changes) -> None:
 def test_every_log_line_names_counts_and_no_device() -> None:
     """The facts that servers log have a closed list of names: none is a device, an item or
     a value."""
-    allowed = {
-        "round",
-        "attempt",
-        "joined",
-        "bytes",
-        "task",
-        "rounds",
-        "reason",
-    }
+    allowed = {"round", "attempt", "joined", "bytes", "task", "rounds", "reason"}
     sources = [
-        path.read_text()
-        for path in Path(tacit.federation.server.__file__).parent.glob("*.py")
+        path.read_text() for path in Path(tacit.federation.server.__file__).parent.glob("*.py")
     ]
-    calls = [
-        call
-        for text in sources
-        for call in re.findall(r"\blog\(\"[^\"]*\"([^\n]*)", text)
-    ]
+    calls = [call for text in sources for call in re.findall(r"\blog\(\"[^\"]*\"([^\n]*)", text)]
     assert len(calls) > 8
-    assert {
-        name for call in calls for name in re.findall(r"(\w+)=", call)
-    } <= allowed
+    assert {name for call in calls for name in re.findall(r"(\w+)=", call)} <= allowed
 
 
 def test_a_device_that_lost_its_memory_takes_a_new_key() -> None:

@@ -37,9 +37,7 @@ class Scripted:
     async def __aexit__(self, *_: object) -> None:
         self.server.close()
 
-    async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
             while self.script:
@@ -61,39 +59,24 @@ class Scripted:
 
 
 def answer(body: bytes, status: str = "200 OK", more: str = "") -> bytes:
-    return (
-        f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{more}\r\n".encode()
-        + body
-    )
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{more}\r\n".encode() + body
 
 
 def test_one_connection_serves_many_requests() -> None:
     async def run() -> tuple[int, list[bytes], list[bytes]]:
         async with (
-            Scripted(
-                answer(b"one"), answer(b"two"), answer(b"three")
-            ) as server,
+            Scripted(answer(b"one"), answer(b"two"), answer(b"three")) as server,
             Web() as web,
         ):
-            found = [
-                (await web.post(server.url, "/x", bytes([k]), {})).body
-                for k in range(3)
-            ]
+            found = [(await web.post(server.url, "/x", bytes([k]), {})).body for k in range(3)]
             return server.connections, found, server.bodies
 
-    assert asyncio.run(run()) == (
-        1,
-        [b"one", b"two", b"three"],
-        [b"\x00", b"\x01", b"\x02"],
-    )
+    assert asyncio.run(run()) == (1, [b"one", b"two", b"three"], [b"\x00", b"\x01", b"\x02"])
 
 
 def test_requests_at_the_same_time_do_not_meet() -> None:
     async def run() -> int:
-        async with (
-            Scripted(*[answer(b"fine")] * 5, pause=0.05) as server,
-            Web() as web,
-        ):
+        async with Scripted(*[answer(b"fine")] * 5, pause=0.05) as server, Web() as web:
             await asyncio.gather(*(web.get(server.url, "/x") for _ in range(5)))
             return server.connections
 
@@ -108,16 +91,10 @@ def test_status_headers_and_chunks_are_read() -> None:
 
     async def run() -> object:
         async with Scripted(chunked) as server, Web() as web:
-            return await web.post(
-                server.url + "/base", "/x", b"", {"tacit-key": "k"}
-            ), server.heads
+            return await web.post(server.url + "/base", "/x", b"", {"tacit-key": "k"}), server.heads
 
     found, heads = asyncio.run(run())  # type: ignore[misc]
-    assert (found.status, found.headers["tacit-mac"], found.body) == (
-        409,
-        "ab",
-        b"abcde",
-    )
+    assert (found.status, found.headers["tacit-mac"], found.body) == (409, "ab", b"abcde")
     assert heads[0].startswith("POST /base/x HTTP/1.1\r\nhost: 127.0.0.1:")
     assert "\r\ntacit-key: k\r\n" in heads[0]
 
@@ -125,9 +102,7 @@ def test_status_headers_and_chunks_are_read() -> None:
 def test_a_server_that_wants_to_close_gets_a_new_connection() -> None:
     async def run() -> int:
         async with (
-            Scripted(
-                answer(b"", more="Connection: close\r\n"), answer(b"")
-            ) as server,
+            Scripted(answer(b"", more="Connection: close\r\n"), answer(b"")) as server,
             Web() as web,
         ):
             for _ in range(2):
@@ -152,12 +127,7 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next() -> None:
 
 
 @pytest.mark.parametrize(
-    "script",
-    [
-        b"SMTP ready\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
-        b"",
-    ],
+    "script", [b"SMTP ready\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", b""]
 )
 def test_what_is_no_whole_answer_is_an_os_error(script) -> None:
     async def run() -> None:
@@ -178,8 +148,7 @@ def test_nobody_there_is_an_os_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["ftp://host", "host:80", "http://", "http://host:port", "http://a b\n"],
+    "url", ["ftp://host", "host:80", "http://", "http://host:port", "http://a b\n"]
 )
 def test_what_is_no_address_is_refused(url) -> None:
     with pytest.raises(SettingError):
@@ -188,9 +157,7 @@ def test_what_is_no_address_is_refused(url) -> None:
 
 def test_works_that_come_together_are_one_commit(tmp_path) -> None:
     store = ServerStore(
-        tmp_path / "s.sqlite",
-        (("CREATE TABLE n (k INTEGER PRIMARY KEY)",),),
-        "test",
+        tmp_path / "s.sqlite", (("CREATE TABLE n (k INTEGER PRIMARY KEY)",),), "test"
     )
 
     async def run() -> None:
@@ -230,8 +197,7 @@ def test_state_is_what_safetensors_reads() -> None:
     for found in (load(packed), unpack_state(packed)):
         assert set(found) == set(state)
         assert all(
-            found[n].dtype == a.dtype and np.array_equal(found[n], a)
-            for n, a in state.items()
+            found[n].dtype == a.dtype and np.array_equal(found[n], a) for n, a in state.items()
         )
 
 
@@ -255,22 +221,16 @@ def test_rows_ascend_inside_the_array(rows, fine) -> None:
 
 
 @pytest.mark.parametrize("status", ["408 Slow", "429 Much", "503 Away"])
-def test_an_aggregator_that_is_busy_is_asked_again(
-    tmp_path, monkeypatch, status
-) -> None:
+def test_an_aggregator_that_is_busy_is_asked_again(tmp_path, monkeypatch, status) -> None:
     monkeypatch.setattr(remote, "FIRST_PAUSE", 0.001)
     identity = Identity(tmp_path / "one.json")
     layout = PartLayout(name="x", size=1, width=1, bits=32)
-    opening = Opening(
-        task="ab" * 8, round=0, attempt=0, least=2, parts=(layout,)
-    )
+    opening = Opening(task="ab" * 8, round=0, attempt=0, least=2, parts=(layout,))
 
     async def run() -> int:
         busy = answer(b"{}", status)
         async with Scripted(busy, busy, answer(b"{}", "403 No")) as server:
-            other = RemoteAggregator(
-                server.url, identity.public.hex(), identity
-            )
+            other = RemoteAggregator(server.url, identity.public.hex(), identity)
             with pytest.raises(Failure, match="403"):
                 await other.open(opening)
             await other.stop()

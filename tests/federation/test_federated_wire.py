@@ -53,13 +53,7 @@ def task(**changes) -> Task:
 def device(made) -> Device:
     policy = Policy(epsilon=50, delta=1e-4)
     return Device(
-        made,
-        0,
-        np.array([1, 5], np.uint32),
-        np.array([1.0, -1.0]),
-        None,
-        policy,
-        b"s" * 32,
+        made, 0, np.array([1, 5], np.uint32), np.array([1.0, -1.0]), None, policy, b"s" * 32
     )
 
 
@@ -75,9 +69,7 @@ def announcement(made, **changes) -> tuple[wire.Announcement, memoryview]:
         "enough": 9,
         "seconds": 10.0,
     } | changes
-    return wire.Announcement(**facts), memoryview(
-        arrays.pack_state(State(people=20.0).packed())
-    )
+    return wire.Announcement(**facts), memoryview(arrays.pack_state(State(people=20.0).packed()))
 
 
 def test_a_packed_triangle_is_the_matrix_of_the_threads_engine() -> None:
@@ -88,28 +80,19 @@ def test_a_packed_triangle_is_the_matrix_of_the_threads_engine() -> None:
         return Rows(block.ptr, np.minimum(block.item, 40), block.value[:, None])
 
     round_ = Round(
-        "r",
-        (part,),
-        lambda block, state: {"gram": rows(block)},
-        lambda state, released: state,
+        "r", (part,), lambda block, state: {"gram": rows(block)}, lambda state, released: state
     )
     engine = Threads(people, 1)
     total = np.zeros((part.numbers, 1), np.int64)
-    for person in range(
-        people.n_users
-    ):  # each device by itself, as over the wire
+    for person in range(people.n_users):  # each device by itself, as over the wire
         factors = Factors(part)
         factors.add(0, rows(engine._block(slice(person, person + 1), {})), 1)
         total += factors.packed()
-    assert np.array_equal(
-        square(part, total), engine.run(round_, {}, NoNoise())["gram"].value
-    )
+    assert np.array_equal(square(part, total), engine.run(round_, {}, NoNoise())["gram"].value)
 
 
 def bayes(**changes):
-    return assemble(
-        task(method="bayes", epsilon=30.0, delta=1e-5, people=6000, **changes)
-    )
+    return assemble(task(method="bayes", epsilon=30.0, delta=1e-5, people=6000, **changes))
 
 
 def told_of(made, name: str) -> tuple[wire.Announcement, memoryview]:
@@ -158,9 +141,7 @@ def test_a_device_refuses_a_plan_whose_noise_is_too_small_for_its_cap() -> None:
         device(assemble(task(epsilon=60.0)))
 
 
-def test_a_plan_that_would_have_devices_send_too_much_is_refused(
-    monkeypatch,
-) -> None:
+def test_a_plan_that_would_have_devices_send_too_much_is_refused(monkeypatch) -> None:
     monkeypatch.setattr("tacit.federation.agreed.assembled.MOST_BYTES", 100_000)
     with pytest.raises(SettingError, match="bytes in the round covariance"):
         bayes()
@@ -169,18 +150,14 @@ def test_a_plan_that_would_have_devices_send_too_much_is_refused(
 def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
     one = device(assemble(task()))
     part = one.made.plan.rounds[0].parts[0]
-    two = Rows(
-        np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1))
-    )
+    two = Rows(np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1)))
     with pytest.raises(Failure, match="person by person"):
         one._whole(part, one.made.layouts(0)[0], two, 2)
 
 
 def before(made, index: int) -> memoryview:
     """A state as the plan leads to before a round."""
-    return memoryview(
-        arrays.pack_state(form_before(made, index, State()).packed())
-    )
+    return memoryview(arrays.pack_state(form_before(made, index, State()).packed()))
 
 
 def local(**changes):
@@ -213,9 +190,7 @@ def test_a_device_answers_in_its_own_slice_of_the_people_alone() -> None:
 def test_reports_that_no_honest_device_can_give_are_left_out() -> None:
     made = local()
     part = made.plan.rounds[0].parts[0]
-    words = np.array(
-        [[1, 0], [2, part.choices], [-5, 0], [3, 1]], np.int64
-    ).view(np.uint64)
+    words = np.array([[1, 0], [2, part.choices], [-5, 0], [3, 1]], np.int64).view(np.uint64)
     released = heard(part, made.events["popularity/report"], words)
     assert released.reports == 2
     assert released.value.tolist() == [[1, 0], [3, 1]]
@@ -224,20 +199,14 @@ def test_reports_that_no_honest_device_can_give_are_left_out() -> None:
 def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
     layout = wire.PartLayout(name="x", size=4, width=1, bits=32)
     header = wire.Upload(task="ab" * 16, round=0, attempt=0, least=1)
-    bodies = [
-        wire.pack(header, np.full(4, k, "<u4").tobytes()) for k in range(7)
-    ]
+    bodies = [wire.pack(header, np.full(4, k, "<u4").tobytes()) for k in range(7)]
     store = ServerStore(tmp_path / "store", aggregator.MIGRATIONS, "aggregator")
     insert = (
         "INSERT INTO upload (task, round, attempt, device, digest, least, body) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)"
     )
     for k, body in enumerate(bodies):
-        store.now(
-            lambda s, k=k, body=body: s.run(
-                insert, header.task, 0, 0, f"{k}", "", 1, body
-            )
-        )
+        store.now(lambda s, k=k, body=body: s.run(insert, header.task, 0, 0, f"{k}", "", 1, body))
     monkeypatch.setattr(sums, "AT_ONCE", 3 * len(bodies[0]))
     key = (header.task, 0, 0)
     found = store.now(lambda s: list(sums.bodies_of(s, key)))
@@ -257,9 +226,7 @@ def summed(layout: wire.PartLayout, bodies: list[bytes]) -> np.ndarray:
 def test_reports_are_listed_and_not_summed() -> None:
     layout = wire.PartLayout(name="x", size=1, width=2, bits=64, report=True)
     header = wire.Upload(task="ab" * 16, round=0, attempt=0, least=1)
-    bodies = [
-        wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)
-    ]
+    bodies = [wire.pack(header, np.array([k, 3], "<u8").tobytes()) for k in range(2)]
     assert summed(layout, bodies).tolist() == [[0, 3], [1, 3]]
 
 

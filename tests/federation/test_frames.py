@@ -19,13 +19,7 @@ def test_a_frame_comes_back_as_it_went() -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [
-        b"",
-        b"TACIT1",
-        b"TACIT1\xff\xff\xff\xff{}",
-        b"TACIT1\x02\0\0\0{}",
-        b"XACIT1\x02\0\0\0{}",
-    ],
+    [b"", b"TACIT1", b"TACIT1\xff\xff\xff\xff{}", b"TACIT1\x02\0\0\0{}", b"XACIT1\x02\0\0\0{}"],
 )
 def test_what_is_no_frame_is_refused(frame) -> None:
     with pytest.raises(wire.WireError):
@@ -40,12 +34,7 @@ def test_words_are_integers_modulo_a_power_of_two(bits) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "payload"),
-    [
-        ((1,), bytes(15)),
-        ((1,), bytes(17)),
-        ((), bytes(16)),
-        ((51,), bytes(51 * 16)),
-    ],
+    [((1,), bytes(15)), ((1,), bytes(17)), ((), bytes(16)), ((51,), bytes(51 * 16))],
 )
 def test_a_payload_of_a_wrong_length_is_refused(rows, payload) -> None:
     with pytest.raises(wire.WireError):
@@ -59,14 +48,9 @@ def test_rows_that_do_not_ascend_are_refused() -> None:
 
 
 def test_both_sides_derive_the_same_secrets() -> None:
-    (one, one_public), (two, two_public) = (
-        keys.new_exchange(),
-        keys.new_exchange(),
-    )
+    (one, one_public), (two, two_public) = (keys.new_exchange(), keys.new_exchange())
     assert keys.secrets(one, two_public) == keys.secrets(two, one_public)
-    assert (
-        keys.secrets(one, two_public).mac != keys.secrets(one, two_public).mask
-    )
+    assert keys.secrets(one, two_public).mac != keys.secrets(one, two_public).mask
 
 
 def test_a_card_is_believed_only_under_its_pin(tmp_path) -> None:
@@ -101,17 +85,12 @@ def test_a_mask_is_uniform_and_differs_by_round_part_and_device() -> None:
         masks.round_key(b"s" * 32, "task", 1, "nonce", "other state"),
     ]
     words = masks.mask(base, "x", 1000, 8, 32)
-    assert all(
-        not np.array_equal(words, masks.mask(key, "x", 1000, 8, 32))
-        for key in others
-    )
+    assert all(not np.array_equal(words, masks.mask(key, "x", 1000, 8, 32)) for key in others)
     assert not np.array_equal(words, masks.mask(base, "y", 1000, 8, 32))
     assert abs(words.mean() / 2**32 - 0.5) < 0.03  # ten standard deviations
 
 
-def test_a_key_that_a_round_names_outlives_any_number_of_rotations(
-    tmp_path,
-) -> None:
+def test_a_key_that_a_round_names_outlives_any_number_of_rotations(tmp_path) -> None:
     identity = keys.Identity(tmp_path / "id")
     named = identity.current
     identity.hold(named)

@@ -76,9 +76,7 @@ def test_the_path_follows_from_the_gradients_alone() -> None:
 
     order = check(method, people=30)
     schema = ratings.schema.declare(30)
-    public = Public(
-        schema, Catalogue(ratings.items), "user", "sound", order.budget
-    )
+    public = Public(schema, Catalogue(ratings.items), "user", "sound", order.budget)
     state = method.first_state(public)
     rng = np.random.default_rng(0)
     for round_ in method.plan(public).rounds:

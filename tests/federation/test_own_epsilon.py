@@ -74,9 +74,7 @@ def test_it_adds_and_pays_no_more_than_its_owner_asked_for(noise) -> None:
     assert epsilon(events, 1e-5) > 0.49
     round_ = found.round(0)
     given = round_.contribute(one._block(round_), State(people=20.0))
-    for part, layout, event in zip(
-        round_.parts, found.layouts(0), events, strict=True
-    ):
+    for part, layout, event in zip(round_.parts, found.layouts(0), events, strict=True):
         whole = one._whole(part, layout, given[part.name], 3)
         length = sqrt(sum(int(each) ** 2 for each in whole.ravel()))
         assert 0 < length <= event.sensitivity

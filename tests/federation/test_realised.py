@@ -71,9 +71,7 @@ def device(tmp_path):
 
 
 @pytest.mark.parametrize("noise", ["servers", "both"])
-def test_it_is_the_price_of_the_norms_of_what_was_added(
-    device, tmp_path, noise
-) -> None:
+def test_it_is_the_price_of_the_norms_of_what_was_added(device, tmp_path, noise) -> None:
     found = made(noise)
     one = device(found)
     one.answer(told(found), STATE, b"m" * 32)
@@ -94,9 +92,7 @@ def test_it_is_the_price_of_the_norms_of_what_was_added(
     assert expected <= found.price(1e-5)
 
 
-def test_the_same_words_again_cost_nothing_and_a_restart_forgets_nothing(
-    device, tmp_path
-) -> None:
+def test_the_same_words_again_cost_nothing_and_a_restart_forgets_nothing(device, tmp_path) -> None:
     found = made()
     device(found).answer(told(found), STATE, b"m" * 32)
     before = Realised(tmp_path).epsilon(1e-5)
@@ -116,14 +112,8 @@ def test_a_contribution_of_nothing_costs_nothing() -> None:
 @pytest.mark.parametrize(
     ("event", "changed"),
     [
-        (
-            Gaussian(name="a", sensitivity=50.0, sigma=100.0, draws=2),
-            {"sensitivity": 5.0},
-        ),
-        (
-            Laplace(name="a", sensitivity=50.0, scale=9.0, draws=2),
-            {"sensitivity": 7.0},
-        ),
+        (Gaussian(name="a", sensitivity=50.0, sigma=100.0, draws=2), {"sensitivity": 5.0}),
+        (Laplace(name="a", sensitivity=50.0, scale=9.0, draws=2), {"sensitivity": 7.0}),
         (
             Skellam(name="a", sensitivity=50.0, l1=9e9, variance=9e4, draws=2),
             {"sensitivity": 5.0, "l1": 7.0},
@@ -144,9 +134,7 @@ def test_norms_are_summed_in_exact_integers() -> None:
     assert found.sensitivity <= 2.0**40 * (1 + 1e-12)
 
 
-def test_a_device_shows_what_it_booked_and_what_it_really_spent(
-    device, tmp_path
-) -> None:
+def test_a_device_shows_what_it_booked_and_what_it_really_spent(device, tmp_path) -> None:
     found = made()
     one = device(found)
     books = DeviceBooks(1, (20.0, 1e-5), tmp_path / "ledger")

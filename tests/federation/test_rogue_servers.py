@@ -17,12 +17,7 @@ from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import Failure, TacitError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt
-from tacit.federation.device.client import (
-    Conversation,
-    KnownServer,
-    _reason,
-    fetch_task,
-)
+from tacit.federation.device.client import Conversation, KnownServer, _reason, fetch_task
 from tacit.federation.protocol import arrays
 from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.http import Answer
@@ -73,9 +68,7 @@ def other(tmp_path: Path) -> Identity:
     return Identity(tmp_path / "aggregator.json")
 
 
-def fetched(
-    identity: Identity, facts: dict[str, Any], signer: Any = None
-) -> Any:
+def fetched(identity: Identity, facts: dict[str, Any], signer: Any = None) -> Any:
     """What a device makes of a task."""
     body = json.dumps(facts).encode()
     signature = (signer or identity).sign(b"task", body)
@@ -89,23 +82,13 @@ def facts(other: Identity) -> dict[str, Any]:
     """A task that is fine."""
     items = catalogue_facts(Catalogue(["a", "b", "c"]))
     task = Task(
-        method="popularity",
-        epsilon=1.0,
-        low=1,
-        high=5,
-        people=20,
-        items=items,
-        cohort=20,
-        least=10,
+        method="popularity", epsilon=1.0, low=1, high=5, people=20, items=items, cohort=20, least=10
     )
     made = assemble(task)
     return {
         "task": task.model_dump(mode="json"),
         "events": json.loads(made.events_text()),
-        "aggregator": {
-            "url": "http://127.0.0.1:2",
-            "identity": other.public.hex(),
-        },
+        "aggregator": {"url": "http://127.0.0.1:2", "identity": other.public.hex()},
     }
 
 
@@ -120,9 +103,7 @@ def test_a_recommender_may_not_be_its_own_aggregator(identity, facts) -> None:
         fetched(identity, facts)
 
 
-def test_a_task_of_somebody_else_is_not_believed(
-    identity, other, facts
-) -> None:
+def test_a_task_of_somebody_else_is_not_believed(identity, other, facts) -> None:
     with pytest.raises(Failure, match="not signed"):
         fetched(identity, facts, other)
 
@@ -155,9 +136,7 @@ def uploads(tmp_path: Path):
 
 
 async def _attempt(uploads: Uploads, number: int, who: tuple[int, ...]) -> Key:
-    opening = Opening(
-        task=TASK, round=0, attempt=number, parts=(PART,), least=2
-    )
+    opening = Opening(task=TASK, round=0, attempt=number, parts=(PART,), least=2)
     await uploads.open(opening, pack(opening))
     key = Key(TASK, 0, number)
     for device in who:
@@ -193,9 +172,7 @@ def test_an_attempt_that_was_given_up_stays_so(uploads) -> None:
     asyncio.run(run())
 
 
-def test_after_an_older_copy_came_back_open_rounds_are_given_up(
-    uploads, tmp_path
-) -> None:
+def test_after_an_older_copy_came_back_open_rounds_are_given_up(uploads, tmp_path) -> None:
     """What the copy has as open may have been revealed since: it never is again."""
 
     async def run() -> Key:
@@ -219,16 +196,12 @@ def test_a_sum_over_too_few_is_never_revealed(uploads) -> None:
     asyncio.run(run())
 
 
-def test_an_aggregator_that_does_not_sign_is_not_believed(
-    identity, other
-) -> None:
+def test_an_aggregator_that_does_not_sign_is_not_believed(identity, other) -> None:
     """A sum under another identity, or of another question."""
     closing = Closing(task=TASK, round=0, attempt=0)
 
     def ask(signature: str) -> Any:
-        remote = RemoteAggregator(
-            "http://127.0.0.1:2", other.public.hex(), identity
-        )
+        remote = RemoteAggregator("http://127.0.0.1:2", other.public.hex(), identity)
         remote._web = Said(b"sum", {"tacit-signature": signature})  # type: ignore[assignment]
         return asyncio.run(remote.close(closing))
 
@@ -271,21 +244,16 @@ def test_what_is_no_task_is_refused_in_words(identity, body) -> None:
 
 
 @pytest.mark.parametrize("events", [None, [{}], [{"kind": "none"}], "x", [1]])
-def test_events_that_are_none_are_refused_in_words(
-    identity, facts, events
-) -> None:
+def test_events_that_are_none_are_refused_in_words(identity, facts, events) -> None:
     facts["events"] = events
     with pytest.raises(Failure):
         fetched(identity, facts)
 
 
 @pytest.mark.parametrize(
-    "spelt",
-    [str.upper, lambda text: f" {text}", lambda text: f"{text[:2]} {text[2:]}"],
+    "spelt", [str.upper, lambda text: f" {text}", lambda text: f"{text[:2]} {text[2:]}"]
 )
-def test_one_identity_in_two_spellings_is_not_two_servers(
-    identity, facts, spelt
-) -> None:
+def test_one_identity_in_two_spellings_is_not_two_servers(identity, facts, spelt) -> None:
     facts["aggregator"]["identity"] = spelt(identity.public.hex())
     with pytest.raises(Failure):
         fetched(identity, facts)
@@ -313,9 +281,7 @@ def test_a_card_that_is_none_is_refused_in_words(identity, body) -> None:
     ],
     ids=lambda told: told[:30].decode(),
 )
-def test_no_time_that_a_server_tells_stops_a_device_for_ever(
-    identity, told
-) -> None:
+def test_no_time_that_a_server_tells_stops_a_device_for_ever(identity, told) -> None:
     """Stamps go on, inside of what a message can say."""
     server = KnownServer("http://127.0.0.1:1", identity.public.hex())
     link = Conversation(Said(b"", {}), server, server, new_exchange()[0])  # type: ignore[arg-type]
@@ -330,9 +296,7 @@ def test_a_refusal_that_nests_without_end_is_no_reason() -> None:
 
 
 @pytest.mark.parametrize("cohort", [2**31 - 1, 10**6])
-def test_a_sum_over_more_devices_than_joined_is_refused_unread(
-    facts, cohort
-) -> None:
+def test_a_sum_over_more_devices_than_joined_is_refused_unread(facts, cohort) -> None:
     """Names of so many would be looked for in a payload that has none."""
     made = assemble(Task.model_validate(facts["task"]))
     joined = {"a" * 32: np.zeros(0, np.uint32)}
@@ -369,26 +333,16 @@ def test_new_rows_that_do_not_fit_those_held_are_asked_for_again() -> None:
 
 @pytest.mark.parametrize(
     ("member", "value"),
-    [
-        ("ids", 7),
-        ("ids", [["a"]]),
-        ("years", 1e300),
-        ("years", ["x"]),
-        ("tagged", [[9]]),
-    ],
+    [("ids", 7), ("ids", [["a"]]), ("years", 1e300), ("years", ["x"]), ("tagged", [[9]])],
 )
-def test_items_that_are_no_catalogue_are_refused_in_words(
-    identity, facts, member, value
-) -> None:
+def test_items_that_are_no_catalogue_are_refused_in_words(identity, facts, member, value) -> None:
     facts["task"]["items"][member] = value
     with pytest.raises(TacitError):
         fetched(identity, facts)
 
 
 @pytest.mark.parametrize("epsilon", [1e308, 1e30])
-def test_no_epsilon_has_a_device_search_for_ever(
-    identity, facts, epsilon
-) -> None:
+def test_no_epsilon_has_a_device_search_for_ever(identity, facts, epsilon) -> None:
     """Seen: at 1e308 the search for its noise did not end."""
     facts["task"]["epsilon"] = epsilon
     with pytest.raises(TacitError, match="epsilon"):

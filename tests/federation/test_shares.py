@@ -16,23 +16,16 @@ from tacit.rounds.shares import shared_events
 
 
 def skellam(variance: float, l2: float = 1000.0) -> Skellam:
-    return Skellam(
-        name="x", sensitivity=l2, l1=l2 * 10, variance=variance, draws=100
-    )
+    return Skellam(name="x", sensitivity=l2, l1=l2 * 10, variance=variance, draws=100)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.3, 0.7])
 def test_enough_portions_make_the_variance_that_was_charged(scale) -> None:
     """Accepts the true scale and rejects 30 % more and less."""
     draws = np.concatenate(
-        [
-            sum(portion(skellam(4e6), 1000, 20) for _ in range(20))
-            for _ in range(5)
-        ]
+        [sum(portion(skellam(4e6), 1000, 20) for _ in range(20)) for _ in range(5)]
     )
-    near = (
-        abs(draws.std() / (2000 * scale) - 1) < 0.12
-    )  # twelve standard errors of 5,000 draws
+    near = abs(draws.std() / (2000 * scale) - 1) < 0.12  # twelve standard errors of 5,000 draws
     assert near == (scale == 1.0)
 
 
@@ -53,9 +46,7 @@ def test_laplace_portions_make_the_laplace_law() -> None:
 
 
 def test_noise_in_shares_costs_some_per_cent_more_than_a_curator() -> None:
-    round_ = Round(
-        "r", (Part("sum", 100, RowClip(1.0)),), lambda b, s: {}, lambda s, r: s
-    )
+    round_ = Round("r", (Part("sum", 100, RowClip(1.0)),), lambda b, s: {}, lambda s, r: s)
     plan, budget = Plan("user", (round_,)), Budget(1.0, 1e-6)
     (shared,) = shared_events(plan, budget).values()
     (alone,) = plan.events(budget).values()
@@ -72,13 +63,7 @@ def test_skellam_composes_and_never_costs_less_than_gaussian() -> None:
     )
     gaussian = Gaussian(name="x", sensitivity=1000, sigma=1e5, draws=100)
     assert epsilon([one], 1e-6) >= epsilon([gaussian], 1e-6)
-    assert (
-        abs(
-            epsilon(many, 1e-6)
-            - epsilon([one.model_copy(update={"times": 10})], 1e-6)
-        )
-        < 1e-9
-    )
+    assert abs(epsilon(many, 1e-6) - epsilon([one.model_copy(update={"times": 10})], 1e-6)) < 1e-9
 
 
 def test_turns_charge_one_device_for_the_turns_it_may_take() -> None:
@@ -87,13 +72,7 @@ def test_turns_charge_one_device_for_the_turns_it_may_take() -> None:
         return Plan(
             "user",
             tuple(
-                Round(
-                    f"r{k}",
-                    parts,
-                    lambda b, s: {},
-                    lambda s, r: s,
-                    Turns(k, turns),
-                )
+                Round(f"r{k}", parts, lambda b, s: {}, lambda s, r: s, Turns(k, turns))
                 for k in range(rounds)
             ),
         )
@@ -103,6 +82,4 @@ def test_turns_charge_one_device_for_the_turns_it_may_take() -> None:
     assert {event.times for event in events.values()} == {2}
     assert 0.99 < epsilon(events.values(), 1e-6) <= 1.0
     two = shared_events(plan(2, 2), budget)
-    assert events["r9/sum"].variance == pytest.approx(
-        two["r0/sum"].variance, rel=1e-3
-    )
+    assert events["r9/sum"].variance == pytest.approx(two["r0/sum"].variance, rel=1e-3)

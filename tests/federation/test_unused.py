@@ -38,6 +38,4 @@ def test_the_model_of_another_training_is_in_the_way(tmp_path):
 def test_a_training_that_was_charged_goes_on(tmp_path):
     (tmp_path / "model.json").write_text("{}")
     with pytest.raises(InterruptedError):
-        asyncio.run(
-            training(tmp_path, tmp_path / "b", '{"token": "t"}')._train()
-        )
+        asyncio.run(training(tmp_path, tmp_path / "b", '{"token": "t"}')._train())

@@ -91,9 +91,7 @@ def test_masks(vectors) -> None:
     for each in vectors["masks"]:
         secret = bytes.fromhex(each["secret"])
         count, bits = len(each["words"]), each["bits"]
-        words = other.mask(
-            secret, each, each["told"], each["part"], count, bits
-        )
+        words = other.mask(secret, each, each["told"], each["part"], count, bits)
         assert words == each["words"]
 
 

@@ -64,20 +64,10 @@ class Owner:
         self.ledger = folder / "ledger.sqlite"
         self.more = more
 
-    def next(
-        self, ratings: Ratings = EVERYBODY, **changed: object
-    ) -> Refreshed:
+    def next(self, ratings: Ratings = EVERYBODY, **changed: object) -> Refreshed:
         """One more release."""
-        method = tacit.Popularity(
-            epsilon=changed.pop("epsilon", 2.0), ledger=str(self.ledger)
-        )
-        asked = {
-            "out": self.out,
-            "horizon": 3,
-            "items": ITEMS,
-            "users": 16,
-            "periods": PERIODS,
-        }
+        method = tacit.Popularity(epsilon=changed.pop("epsilon", 2.0), ledger=str(self.ledger))
+        asked = {"out": self.out, "horizon": 3, "items": ITEMS, "users": 16, "periods": PERIODS}
         return refresh(method, ratings, **(asked | self.more | changed))
 
     def charges(self) -> int:
@@ -95,7 +85,5 @@ class Owner:
 
     def names(self, week: int) -> list[str]:
         """The keyed list of a week."""
-        text = (
-            self.out / "private" / f"{week:02d}" / "people.json"
-        ).read_text()
+        text = (self.out / "private" / f"{week:02d}" / "people.json").read_text()
         return list(json.loads(text)["names"])

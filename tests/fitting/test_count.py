@@ -11,13 +11,7 @@ from tacit.data.schema import Schema
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.fitting.check import check
-from tacit.fitting.count import (
-    COUNT,
-    COUNT_SHARE,
-    GRID,
-    Counting,
-    counting,
-)
+from tacit.fitting.count import COUNT, COUNT_SHARE, GRID, Counting, counting
 from tacit.fitting.planned import planned
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account.account import epsilon
@@ -51,23 +45,17 @@ def invented(people: int, items: int = 40, seed: int = 0) -> Ratings:
     )
 
 
-def options(
-    name: str, unit: str, delta: float = 1e-6
-) -> tuple[Counting, Public]:
+def options(name: str, unit: str, delta: float = 1e-6) -> tuple[Counting, Public]:
     from tacit.data.sample import sample_catalogue
 
     order = check(find(name)(epsilon=1.0, delta=delta, unit=unit))
-    public = Public(
-        Schema(1, 5), sample_catalogue(), order.unit, "sound", order.budget
-    )
+    public = Public(Schema(1, 5), sample_catalogue(), order.unit, "sound", order.budget)
     able = Threads(invented(20)).check
     return counting(order, public, able), public
 
 
 @pytest.mark.parametrize(("name", "unit"), COUNTED)
-def test_every_plan_costs_what_is_charged_and_not_more(
-    name: str, unit: str
-) -> None:
+def test_every_plan_costs_what_is_charged_and_not_more(name: str, unit: str) -> None:
     found, _ = options(name, unit)
     whole = epsilon(found.charged, 1e-6, unit=unit)
     assert 0.999 < whole <= 1
@@ -156,11 +144,7 @@ def test_a_commit_beyond_the_envelope_is_refused(tmp_path) -> None:
     found, _ = options("bias", "user")
     book = open_book(str(tmp_path / "book"))
     receipt = book.reserve(
-        found.charged,
-        unit="user",
-        budget=(1.0, 1e-6),
-        purpose="",
-        method="bias",
+        found.charged, unit="user", budget=(1.0, 1e-6), purpose="", method="bias"
     )
     events = [found.event, *found.chosen(50).events.values()]
     louder = events[-1].model_copy(update={"sigma": events[-1].sigma / 2})

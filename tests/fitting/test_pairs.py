@@ -32,15 +32,11 @@ def critics():
 def first(private, critics, tmp_path_factory):
     """A fit with public people whose item ids come from its ratings, and its book."""
     book = tmp_path_factory.mktemp("book") / "book.db"
-    fitted = Bayes(epsilon=1.0, ledger=book).fit(
-        private, users=PEOPLE, public=critics
-    )
+    fitted = Bayes(epsilon=1.0, ledger=book).fit(private, users=PEOPLE, public=critics)
     return fitted.model_, book
 
 
-def test_what_a_start_took_as_public_is_stated_by_all_that_build_on_it(
-    first, private
-):
+def test_what_a_start_took_as_public_is_stated_by_all_that_build_on_it(first, private):
     """Their ratings are in its numbers, and ids of private ratings in its catalogue."""
     model, book = first
     for method in (Bayes, Bias):
@@ -49,13 +45,8 @@ def test_what_a_start_took_as_public_is_stated_by_all_that_build_on_it(
         )
         told = made.statement_.public
         earlier = "by an earlier release that it builds on: "
-        assert any(
-            line.startswith(f"{earlier}the ratings of 20 people")
-            for line in told
-        )
-        assert (
-            f"{earlier}the set of item ids, which came from the ratings" in told
-        )
+        assert any(line.startswith(f"{earlier}the ratings of 20 people") for line in told)
+        assert f"{earlier}the set of item ids, which came from the ratings" in told
         # Once each, however long the chain is.
         again = Bayes(epsilon=1.0, ledger=book).fit(
             private, items=few_films(), users=PEOPLE, start=made.model_
@@ -96,15 +87,9 @@ def test_what_is_kept_apart_is_not_seen_in_the_public_table_either(private):
     assert not np.array_equal(one.effect, seen.effect)
 
 
-def test_a_fit_that_keeps_apart_says_what_that_asks_of_public_people(
-    private, critics, tmp_path
-):
+def test_a_fit_that_keeps_apart_says_what_that_asks_of_public_people(private, critics, tmp_path):
     made = Bayes(epsilon=1.0, ledger=tmp_path / "book.db").fit(
-        private,
-        items=few_films(),
-        users=PEOPLE,
-        public=critics,
-        keep_apart=0.2,
+        private, items=few_films(), users=PEOPLE, public=critics, keep_apart=0.2
     )
     told = " ".join(made.statement_.public)
     assert "another id in the private table" in told
@@ -114,9 +99,7 @@ def test_private_people_are_not_public_ones(private, tmp_path):
     """Who hands over the same ratings twice protects nobody."""
     book = tmp_path / "book.db"
     with pytest.raises(SettingError, match="the private ones"):
-        Bayes(epsilon=1.0, ledger=book).fit(
-            private, users=PEOPLE, public=PublicPeople(private)
-        )
+        Bayes(epsilon=1.0, ledger=book).fit(private, users=PEOPLE, public=PublicPeople(private))
     assert not book.exists()
 
 
@@ -129,6 +112,4 @@ def test_likes_and_public_people_do_not_meet(private, critics, tmp_path):
         Bayes(epsilon=1.0, ledger=book).fit(likes, users=PEOPLE, public=critics)
     theirs = replace(critics.ratings, schema=liked)
     with pytest.raises(SettingError, match="likes"):
-        Bayes(epsilon=1.0, ledger=book).fit(
-            private, users=PEOPLE, public=PublicPeople(theirs)
-        )
+        Bayes(epsilon=1.0, ledger=book).fit(private, users=PEOPLE, public=PublicPeople(theirs))

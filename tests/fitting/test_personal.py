@@ -64,10 +64,7 @@ def moved(name: str, weight: int, declared: int = PEOPLE) -> dict[str, float]:
             length = sqrt(sum(each**2 for each in apart))
             shares[event.name] = length / event.sensitivity
         return {
-            part.name: Released(
-                off_grid(part, more[part.name].astype(float)),
-                1.0,
-            )
+            part.name: Released(off_grid(part, more[part.name].astype(float)), 1.0)
             for part in round_.parts
         }
 
@@ -148,9 +145,7 @@ def test_from_python_by_a_mapping_or_a_file(tmp_path: Path) -> None:
     assert made.statement_.epsilon is not None
 
 
-@pytest.mark.parametrize(
-    "text", ["user,epsilon\nu1,x\n", "user,epsilon\nu1,-1\n", "a,b\nu1,1\n"]
-)
+@pytest.mark.parametrize("text", ["user,epsilon\nu1,x\n", "user,epsilon\nu1,-1\n", "a,b\nu1,1\n"])
 def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     place = tmp_path / "asked.csv"
     place.write_text(text)
@@ -168,9 +163,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
         ("one-bit", {}, "coin"),
     ],
 )
-def test_what_cannot_be_promised_is_refused(
-    name: str, more: dict[str, str], said: str
-) -> None:
+def test_what_cannot_be_promised_is_refused(name: str, more: dict[str, str], said: str) -> None:
     method = find(name)(epsilon=1.0, **more)
     with pytest.raises(SettingError, match=said):
         check(method, people=PEOPLE, budgets=Budgets({"u": 0.5}))

@@ -13,24 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.fitting.calendars import (
-    DAY,
-    EVERYBODY,
-    Owner,
-)
+from tests.fitting.calendars import DAY, EVERYBODY, Owner
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.packed import open_pack
 from tacit.data.packed.packed import write_pack
 from tacit.data.ratings import Notes
-from tacit.errors import (
-    BookError,
-    BudgetError,
-    DataError,
-    Failure,
-    ModelError,
-    SettingError,
-)
+from tacit.errors import BookError, BudgetError, DataError, Failure, ModelError, SettingError
 from tacit.fitting import releases as conductor
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.fixed import Periods
@@ -55,9 +44,7 @@ def rehearsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---------------------------------------------------------------- the usual way
 
 
-def test_a_calendar_is_charged_once_and_its_models_are_signed(
-    owner: Owner,
-) -> None:
+def test_a_calendar_is_charged_once_and_its_models_are_signed(owner: Owner) -> None:
     for week in (1, 2, 3):
         made = owner.next()
         assert made.week == week
@@ -81,28 +68,17 @@ def test_the_statement_says_what_the_calendar_is(owner: Owner) -> None:
     assert "Each person is counted once in all of them" in told
 
 
-def test_each_person_is_counted_in_the_week_of_her_first_rating(
-    owner: Owner,
-) -> None:
+def test_each_person_is_counted_in_the_week_of_her_first_rating(owner: Owner) -> None:
     for _ in range(3):
         owner.next()
     counted = [len(owner.names(week)) for week in (1, 2, 3)]
     assert counted == [7, 5, 4]
-    assert (
-        len(
-            set(
-                functools.reduce(operator.iadd, map(owner.names, (1, 2, 3)), [])
-            )
-        )
-        == 16
-    )
+    assert len(set(functools.reduce(operator.iadd, map(owner.names, (1, 2, 3)), []))) == 16
 
 
 def test_the_list_of_the_counted_shows_no_id(owner: Owner) -> None:
     owner.next()
-    kept = b"".join(
-        file.read_bytes() for file in owner.out.rglob("*") if file.is_file()
-    )
+    kept = b"".join(file.read_bytes() for file in owner.out.rglob("*") if file.is_file())
     assert b"early" not in kept
     assert b"often" not in kept
     assert (owner.out / "private").stat().st_mode & 0o077 == 0
@@ -135,9 +111,7 @@ def test_without_days_each_table_is_a_period(tmp_path: Path) -> None:
     assert owner.names(2) == []
 
 
-def test_a_week_without_people_is_released_like_any_other(
-    owner: Owner,
-) -> None:
+def test_a_week_without_people_is_released_like_any_other(owner: Owner) -> None:
     some = EVERYBODY.take(EVERYBODY.time >= DAY)
     assert owner.next(some).week == 1
     assert owner.names(1) == []
@@ -180,9 +154,7 @@ def test_people_without_ids_are_refused(owner: Owner) -> None:
     assert owner.charges() == 0
 
 
-def test_ratings_that_stay_in_their_file_are_refused_before_the_charge(
-    owner: Owner,
-) -> None:
+def test_ratings_that_stay_in_their_file_are_refused_before_the_charge(owner: Owner) -> None:
     place = owner.folder / "everybody.tacit"
     write_pack(EVERYBODY, place)
     with pytest.raises(SettingError, match="all of them at once"):
@@ -253,9 +225,7 @@ def test_a_copy_that_drew_its_own_noise_goes_no_further(
     assert owner.next().week == 3
 
 
-def test_calendars_that_did_not_say_what_was_kept_are_named(
-    owner: Owner,
-) -> None:
+def test_calendars_that_did_not_say_what_was_kept_are_named(owner: Owner) -> None:
     owner.next()
     entries = open_book(owner.ledger).entries()
     named = "copied-calendar"
@@ -299,9 +269,7 @@ def test_sums_that_somebody_changed_are_refused(owner: Owner) -> None:
     ],
     ids=lambda changed: next(iter(changed)),
 )
-def test_what_was_fixed_stays_fixed(
-    owner: Owner, changed: dict[str, object]
-) -> None:
+def test_what_was_fixed_stays_fixed(owner: Owner, changed: dict[str, object]) -> None:
     owner.next()
     with pytest.raises(SettingError, match="began with"):
         owner.next(**changed)
@@ -331,18 +299,14 @@ def test_a_period_that_is_not_over_is_refused(tmp_path: Path) -> None:
         owner.next()
 
 
-def test_nothing_is_charged_for_a_calendar_that_begins_later(
-    tmp_path: Path,
-) -> None:
+def test_nothing_is_charged_for_a_calendar_that_begins_later(tmp_path: Path) -> None:
     owner = Owner(tmp_path, periods=Periods(date(2900, 1, 1), 7))
     with pytest.raises(SettingError, match="not over"):
         owner.next()
     assert owner.charges() == 0
 
 
-def test_time_that_runs_backwards_is_refused(
-    owner: Owner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_time_that_runs_backwards_is_refused(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
     owner.next()
 
     class Past(datetime):

@@ -8,14 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.fitting.calendars import (
-    EVERYBODY,
-    Owner,
-)
+from tests.fitting.calendars import EVERYBODY, Owner
 
-from tacit.errors import (
-    SettingError,
-)
+from tacit.errors import SettingError
 from tacit.fitting import releases as conductor
 from tacit.fitting.diary import Diary
 
@@ -35,9 +30,7 @@ class Killed(BaseException):
     """The process is gone."""
 
 
-def killing(
-    monkeypatch: pytest.MonkeyPatch, at: int, after: bool
-) -> Callable[[], int]:
+def killing(monkeypatch: pytest.MonkeyPatch, at: int, after: bool) -> Callable[[], int]:
     """Die at the step `at` of all durable steps, before or after it was taken."""
     steps = 0
 
@@ -82,10 +75,7 @@ KILLS += [(at, True) for at in range(1 if FULL else STEPS, STEPS + 1)]
 
 @pytest.mark.parametrize(("at", "after"), KILLS)
 def test_a_kill_loses_nothing_and_releases_nothing_twice(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    at: int,
-    after: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, after: bool
 ) -> None:
     owner = Owner(tmp_path, horizon=2)
     killed = False
@@ -97,10 +87,7 @@ def test_a_kill_loses_nothing_and_releases_nothing_twice(
             owner.next()
         except Killed:
             killed = True
-            stored = {
-                str(file): file.read_bytes()
-                for file in owner.out.rglob("*.noisy.npy")
-            }
+            stored = {str(file): file.read_bytes() for file in owner.out.rglob("*.noisy.npy")}
     published = owner.released()
     while len(list((owner.out / "releases").glob("*"))) < 2:
         owner.next()

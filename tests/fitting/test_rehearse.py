@@ -62,9 +62,7 @@ class Broken(Threads):
     run = broken
 
 
-def test_an_engine_from_outside_that_breaks_is_not_charged(
-    ratings, tmp_path, monkeypatch
-):
+def test_an_engine_from_outside_that_breaks_is_not_charged(ratings, tmp_path, monkeypatch):
     known = {**engine.OWN, "broken": f"{__name__}:Broken"}
     monkeypatch.setattr(engine, "registered", lambda: known)
     ledger = tmp_path / "book"
@@ -74,9 +72,7 @@ def test_an_engine_from_outside_that_breaks_is_not_charged(
     assert not ledger.exists()
 
 
-def test_rows_that_an_engine_would_refuse_are_not_charged(
-    ratings, tmp_path, monkeypatch
-):
+def test_rows_that_an_engine_would_refuse_are_not_charged(ratings, tmp_path, monkeypatch):
     """What a bound takes for granted is checked on invented people too: here everybody is
     listed as two, who would be bounded as two."""
     plan = Popularity.plan
@@ -116,9 +112,7 @@ def test_trials_of_an_evaluation_do_not_rehearse_again(ratings, monkeypatch):
     assert len(seen) == 1
 
 
-def test_an_engine_from_outside_is_tried_before_it_is_booked(
-    ratings, monkeypatch
-):
+def test_an_engine_from_outside_is_tried_before_it_is_booked(ratings, monkeypatch):
     known = {**engine.OWN, "broken": f"{__name__}:Broken"}
     monkeypatch.setattr(engine, "registered", lambda: known)
     booked = []
@@ -133,18 +127,14 @@ def test_a_split_that_cannot_be_is_not_booked(ratings):
     booked = []
     arm = Arm("popularity", "user", "sound", 1.0)
     with pytest.raises(SettingError):
-        sweep.run(
-            ratings, [arm], HeldBack(folds=1), ready=lambda: booked.append(1)
-        )
+        sweep.run(ratings, [arm], HeldBack(folds=1), ready=lambda: booked.append(1))
     assert not booked
 
 
 def test_a_plan_without_noise_for_its_engine_is_not_charged(ratings, tmp_path):
     """The devices of a federation have no noise for this round: found before the charge."""
     ledger = tmp_path / "book"
-    method = find("bayes")(
-        epsilon=1.0, delta=0.0, engine="federated", ledger=str(ledger)
-    )
+    method = find("bayes")(epsilon=1.0, delta=0.0, engine="federated", ledger=str(ledger))
     try:
         method.fit(ratings, users=60)
     except SettingError:
@@ -189,9 +179,7 @@ def test_invented_people_are_of_every_size():
 
 
 @pytest.mark.parametrize("name", names())
-def test_what_is_absorbed_is_what_an_engine_releases(
-    name, ratings, monkeypatch
-):
+def test_what_is_absorbed_is_what_an_engine_releases(name, ratings, monkeypatch):
     """Plain arrays beside the engine that would run it, round by round, at every unit."""
     seen = []
     add = trying.Gatherings.add
@@ -243,9 +231,7 @@ def test_a_plan_is_made_once_for_the_same_method_and_facts(ratings):
         assert run.priced is not made.priced
 
 
-def test_the_round_that_is_passed_over_is_tried_too(
-    ratings, tmp_path, monkeypatch
-):
+def test_the_round_that_is_passed_over_is_tried_too(ratings, tmp_path, monkeypatch):
     """Which of two runs is decided by releases, after the charge."""
     from tacit.methods.item_item import ease
 

@@ -41,9 +41,7 @@ def test_break_1_no_threshold_at_the_unit_value(name, table, tmp_path):
 
 
 @pytest.mark.parametrize("name", AT_VALUE)
-def test_break_1_no_value_that_means_absent_at_the_unit_value(
-    name, books, tmp_path
-):
+def test_break_1_no_value_that_means_absent_at_the_unit_value(name, books, tmp_path):
     ratings = tacit.read(books)
     assert ratings.schema.absent
     method = find(name)(epsilon=1.0, unit="value", ledger=str(tmp_path / "b"))
@@ -57,18 +55,16 @@ def test_likes_have_no_values_to_protect(tmp_path):
     ratings = tacit.read(path, positive=True)
     with pytest.raises(SettingError, match="these are likes"):
         find("svd-output")(epsilon=1.0, unit="value").fit(ratings)
-    done = find("popularity")(
-        epsilon=1.0, engine="federated", ledger=str(tmp_path / "b")
-    ).fit(ratings, users=12)
+    done = find("popularity")(epsilon=1.0, engine="federated", ledger=str(tmp_path / "b")).fit(
+        ratings, users=12
+    )
     assert done.statement_.certified == "certified"
 
 
 def test_values_do_not_decide_who_takes_part(table, tmp_path):
     ratings = tacit.read(table, (1, 5), positive=4)
     for name, engine in (("one-bit", "local"), ("popularity", "federated")):
-        method = find(name)(
-            epsilon=1.0, engine=engine, ledger=str(tmp_path / "b")
-        )
+        method = find(name)(epsilon=1.0, engine=engine, ledger=str(tmp_path / "b"))
         with pytest.raises(SettingError, match="who takes part is public"):
             method.fit(ratings, users=12)
 

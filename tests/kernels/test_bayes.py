@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.methods.bayes.kernels import left_out_tastes, taste_moments
-from tacit.methods.bayes.kernels_implied import (
-    implied_agreement,
-    implied_products,
-)
+from tacit.methods.bayes.kernels_implied import implied_agreement, implied_products
 
 ITEMS = 30
 WIDTH = 7
@@ -22,9 +19,7 @@ SIZE, MORE, SQUARES, MOST = 3.0, 20.0, 0.5, 16
 @pytest.fixture
 def people():
     rng = np.random.default_rng(4)
-    rows = [
-        np.sort(rng.permutation(ITEMS)[:size]) for size in (0, 1, 2, 12, 30)
-    ]
+    rows = [np.sort(rng.permutation(ITEMS)[:size]) for size in (0, 1, 2, 12, 30)]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     axes = np.linalg.qr(rng.normal(size=(WIDTH, AXES)))[0]
@@ -40,27 +35,20 @@ def people():
 
 def posterior(items, residual, loadings, precision):
     rows = loadings[items]
-    covariance = np.linalg.inv(
-        np.eye(WIDTH) + (rows.T * precision[items]) @ rows
-    )
+    covariance = np.linalg.inv(np.eye(WIDTH) + (rows.T * precision[items]) @ rows)
     return covariance @ (rows.T @ (precision[items] * residual)), covariance
 
 
 def test_a_rating_is_predicted_from_the_others_alone(people):
     ptr, item, residual, loadings, precision, axes = people
     error, taste = np.empty(len(item)), np.empty((len(item), AXES))
-    left_out_tastes(
-        ptr, item, residual, loadings, precision, axes, error, taste, 0
-    )
+    left_out_tastes(ptr, item, residual, loadings, precision, axes, error, taste, 0)
     for person in range(len(ptr) - 1):
         for cell in range(ptr[person], ptr[person + 1]):
             others = np.array(
-                [c for c in range(ptr[person], ptr[person + 1]) if c != cell],
-                np.int64,
+                [c for c in range(ptr[person], ptr[person + 1]) if c != cell], np.int64
             )
-            mean, _ = posterior(
-                item[others], residual[others], loadings, precision
-            )
+            mean, _ = posterior(item[others], residual[others], loadings, precision)
             assert error[cell] == pytest.approx(
                 residual[cell] - loadings[item[cell]] @ mean, abs=1e-10
             )
@@ -74,18 +62,11 @@ def test_moments_are_those_of_the_posterior(people):
     rows, columns = np.triu_indices(AXES)
     for person in range(len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
-        mean, covariance = posterior(
-            item[cells], residual[cells], loadings, precision
-        )
-        moment = (
-            axes.T @ (np.outer(mean, mean) + covariance - np.eye(WIDTH)) @ axes
-        )
-        expected = moment[rows, columns] * np.where(
-            rows == columns, 1, np.sqrt(2)
-        )
+        mean, covariance = posterior(item[cells], residual[cells], loadings, precision)
+        moment = axes.T @ (np.outer(mean, mean) + covariance - np.eye(WIDTH)) @ axes
+        expected = moment[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
         assert out[person] == pytest.approx(
-            expected if ptr[person + 1] > ptr[person] else 0 * expected,
-            abs=1e-10,
+            expected if ptr[person + 1] > ptr[person] else 0 * expected, abs=1e-10
         )
 
 
@@ -103,24 +84,11 @@ def test_the_packed_row_has_the_norm_of_the_matrix(people):
 def test_the_cut_into_blocks_changes_no_bit(people):
     ptr, item, residual, loadings, precision, axes = people
     whole, tastes = np.empty(len(item)), np.empty((len(item), AXES))
-    left_out_tastes(
-        ptr, item, residual, loadings, precision, axes, whole, tastes, 0
-    )
+    left_out_tastes(ptr, item, residual, loadings, precision, axes, whole, tastes, 0)
     cut = ptr[3]
-    part, part_tastes = (
-        np.empty(len(item) - cut),
-        np.empty((len(item) - cut, AXES)),
-    )
+    part, part_tastes = (np.empty(len(item) - cut), np.empty((len(item) - cut, AXES)))
     left_out_tastes(
-        ptr[3:] - cut,
-        item[cut:],
-        residual[cut:],
-        loadings,
-        precision,
-        axes,
-        part,
-        part_tastes,
-        0,
+        ptr[3:] - cut, item[cut:], residual[cut:], loadings, precision, axes, part, part_tastes, 0
     )
     assert (part == whole[cut:]).all()
     assert (part_tastes == tastes[cut:]).all()
@@ -132,17 +100,7 @@ def products(people, leaning):
     width = directions * axes.shape[1] + directions * (directions + 1) // 2
     out = np.full((len(ptr) - 1, width), np.nan)
     implied_products(
-        ptr,
-        item,
-        residual,
-        loadings,
-        precision,
-        axes,
-        leaning,
-        SIZE,
-        MORE,
-        SQUARES,
-        out,
+        ptr, item, residual, loadings, precision, axes, leaning, SIZE, MORE, SQUARES, out
     )
     return out
 
@@ -150,9 +108,7 @@ def products(people, leaning):
 def agreement(people, hints):
     ptr, item, residual, loadings, precision, _ = people
     out = np.full((len(ptr) - 1, 2), np.nan)
-    implied_agreement(
-        ptr, item, residual, loadings, precision, hints, MORE, MOST, out
-    )
+    implied_agreement(ptr, item, residual, loadings, precision, hints, MORE, MOST, out)
     return out
 
 
@@ -180,13 +136,9 @@ def test_products_are_those_of_what_a_choice_says_and_what_ratings_say(people):
         count = ptr[person + 1] - ptr[person]
         lean = SIZE * leaning[item[cells]].sum(axis=0) / (count + MORE)
         squares = SQUARES * np.outer(lean, lean)
-        packed = squares[rows, columns] * np.where(
-            rows == columns, 1, np.sqrt(2)
-        )
+        packed = squares[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
         both = np.outer(lean, axes.T @ mean).ravel()
-        assert out[person] == pytest.approx(
-            np.concatenate([both, packed]), abs=1e-10
-        )
+        assert out[person] == pytest.approx(np.concatenate([both, packed]), abs=1e-10)
         # So the norm of the row is that of both matrices together.
         assert np.linalg.norm(out[person]) == pytest.approx(
             np.hypot(np.linalg.norm(both), np.linalg.norm(squares))
@@ -199,9 +151,7 @@ def test_agreement_is_of_ratings_and_of_what_other_items_imply(people):
     out = agreement(people, hints)
     for person in range(1, len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
-        mean, covariance = posterior(
-            item[cells], residual[cells], loadings, precision
-        )
+        mean, covariance = posterior(item[cells], residual[cells], loadings, precision)
         count = ptr[person + 1] - ptr[person]
         implied = hints[item[cells]].sum(axis=0) / (count + MORE)
         shown = np.eye(WIDTH) - covariance

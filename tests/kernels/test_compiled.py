@@ -30,11 +30,7 @@ def test_they_are_kept_in_the_users_cache(tmp_path):
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", CODE],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", CODE], env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "1"
     kept = tmp_path / "tacit" / compiled.FOLDER
@@ -46,9 +42,7 @@ def test_no_kernel_is_compiled_past_it():
     for path in SOURCE.rglob("*.py"):
         text = path.read_text("utf-8")
         if path.name != "compiled.py":
-            assert not re.search(r"from numba import|import numba\b", text), (
-                path
-            )
+            assert not re.search(r"from numba import|import numba\b", text), path
 
 
 def test_a_folder_that_others_may_write_is_not_taken(tmp_path, monkeypatch):

@@ -23,9 +23,7 @@ def test_systems_are_solved(width):
     systems = np.einsum("nka,nkb->nab", rows, rows) + np.eye(width)
     rights, out = rng.normal(size=(30, width)), np.empty((30, width))
     solve_many(np.triu(systems), rights, out)  # lower triangles are not read
-    assert np.allclose(
-        out, np.linalg.solve(systems, rights[:, :, None])[:, :, 0]
-    )
+    assert np.allclose(out, np.linalg.solve(systems, rights[:, :, None])[:, :, 0])
 
 
 def test_a_half_step_is_ridge_regression(data):
@@ -40,10 +38,7 @@ def test_a_half_step_is_ridge_regression(data):
             value[ptr[person] : ptr[person + 1]],
         )
         assert np.allclose(
-            out[person],
-            np.linalg.solve(
-                rows.T @ rows + np.diag(ridge[person]), rows.T @ own
-            ),
+            out[person], np.linalg.solve(rows.T @ rows + np.diag(ridge[person]), rows.T @ own)
         )
 
 
@@ -54,32 +49,20 @@ def test_rows_do_not_depend_on_the_block(data):
     parts = np.empty((PEOPLE, WIDTH))
     half_step(ptr, item, value, factors, ridge, 0, PEOPLE, whole)
     for start in range(0, PEOPLE, 7):
-        half_step(
-            ptr,
-            item,
-            value,
-            factors,
-            ridge,
-            start,
-            min(start + 7, PEOPLE),
-            parts,
-        )
+        half_step(ptr, item, value, factors, ridge, start, min(start + 7, PEOPLE), parts)
     assert np.array_equal(whole, parts)
 
 
 def test_likes_are_weighted_least_squares_over_all_items(data):
     ptr, item, _, factors = data
     out = np.empty((PEOPLE, WIDTH))
-    half_step_likes(
-        ptr, item, factors, factors.T @ factors, 3.0, 0.5, 0, PEOPLE, out
-    )
+    half_step_likes(ptr, item, factors, factors.T @ factors, 3.0, 0.5, 0, PEOPLE, out)
     for person in range(PEOPLE):
         liked = np.zeros(ITEMS)
         liked[item[ptr[person] : ptr[person + 1]]] = 1.0
         weight = np.diag(1 + 3.0 * liked)
         told = np.linalg.solve(
-            factors.T @ weight @ factors + 0.5 * np.eye(WIDTH),
-            factors.T @ weight @ liked,
+            factors.T @ weight @ factors + 0.5 * np.eye(WIDTH), factors.T @ weight @ liked
         )
         assert np.allclose(out[person], told)
 
@@ -90,9 +73,7 @@ def test_grams_and_their_solutions(data):
     gram_rows(ptr, item, factors, grams)
     out = np.empty_like(right)
     solve_rows(ptr, item, factors, np.full((PEOPLE, WIDTH), 2.0), right, out)
-    assert np.allclose(
-        np.einsum("nab,nb->na", grams + 2.0 * np.eye(WIDTH), out), right
-    )
+    assert np.allclose(np.einsum("nab,nb->na", grams + 2.0 * np.eye(WIDTH), out), right)
 
 
 def test_the_other_order_gives_the_same_cells(data):
@@ -101,9 +82,7 @@ def test_the_other_order_gives_the_same_cells(data):
     for row in range(ITEMS):
         mine = slice(starts[row], starts[row + 1])
         assert (item[cell[mine]] == row).all()
-        assert np.array_equal(
-            np.searchsorted(ptr, cell[mine], side="right") - 1, person[mine]
-        )
+        assert np.array_equal(np.searchsorted(ptr, cell[mine], side="right") - 1, person[mine])
 
 
 def test_a_persons_line_leaves_its_own_rating_out(data):
@@ -142,14 +121,10 @@ def test_a_persons_line_leaves_its_own_rating_out(data):
 
     z, everything = fold(others), fold(cells)
     w = weight[item[cells[0]]] / np.sqrt(max(len(cells), 5))
-    y = np.clip(
-        value[cells[0]] - factors[item[cells[0]], :fixed] @ z[:fixed], -3, 3
-    )
+    y = np.clip(value[cells[0]] - factors[item[cells[0]], :fixed] @ z[:fixed], -3, 3)
     assert np.allclose(out[cells[0], :d], w * y * z[fixed:])
     square = np.outer(everything[fixed:], everything[fixed:])
-    assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(
-        0.4 * w * np.linalg.norm(square)
-    )
+    assert np.linalg.norm(out[cells[0], d:]) == pytest.approx(0.4 * w * np.linalg.norm(square))
 
 
 def test_a_lift_moves_where_every_factor_of_a_person_starts(data):
@@ -158,41 +133,16 @@ def test_a_lift_moves_where_every_factor_of_a_person_starts(data):
     none = np.zeros((0, WIDTH))
     lift = np.linspace(0.1, 0.5, PEOPLE)
     given = np.ones(ITEMS), fixed, none
-    rest, out = (
-        np.empty((len(item), WIDTH - fixed)),
-        np.empty((len(item), WIDTH - fixed)),
-    )
+    rest, out = (np.empty((len(item), WIDTH - fixed)), np.empty((len(item), WIDTH - fixed)))
     ones = np.ones(ITEMS)
-    person_rows(
-        ptr, item, value, factors, *given, lift, ones, 5.0, 9.0, 0.0, True, out
-    )
-    told = np.repeat(
-        lift, np.diff(ptr)
-    )  # z = lift + what the rest of the ratings says
+    person_rows(ptr, item, value, factors, *given, lift, ones, 5.0, 9.0, 0.0, True, out)
+    told = np.repeat(lift, np.diff(ptr))  # z = lift + what the rest of the ratings says
     left = value - told * factors[item, fixed:].sum(axis=1)
-    person_rows(
-        ptr,
-        item,
-        left,
-        factors,
-        *given,
-        np.zeros(0),
-        ones,
-        5.0,
-        9.0,
-        0.0,
-        True,
-        rest,
-    )
+    person_rows(ptr, item, left, factors, *given, np.zeros(0), ones, 5.0, 9.0, 0.0, True, rest)
     u = int(np.argmax(np.diff(ptr)))
     cell = ptr[u]
-    rows, others = (
-        factors[item[ptr[u] : ptr[u + 1]]],
-        slice(cell + 1, ptr[u + 1]),
-    )
-    z = np.linalg.solve(
-        np.eye(WIDTH) + rows[1:].T @ rows[1:], rows[1:].T @ left[others]
-    )
+    rows, others = (factors[item[ptr[u] : ptr[u + 1]]], slice(cell + 1, ptr[u + 1]))
+    z = np.linalg.solve(np.eye(WIDTH) + rows[1:].T @ rows[1:], rows[1:].T @ left[others])
     share, error = 1 / np.sqrt(max(len(rows), 5)), left[cell] - rows[0] @ z
     assert np.allclose(rest[cell], share * error * z[fixed:])
     assert np.allclose(out[cell], share * error * (z[fixed:] + lift[u]))
@@ -206,8 +156,7 @@ def test_implicit_values_are_products_with_the_implicit_mean(data):
     u = int(np.argmax(np.diff(ptr)))
     mine = item[ptr[u] : ptr[u + 1]]
     assert np.allclose(
-        out[ptr[u] : ptr[u + 1]],
-        factors[mine] @ implicit[mine].sum(axis=0) / np.sqrt(len(mine)),
+        out[ptr[u] : ptr[u + 1]], factors[mine] @ implicit[mine].sum(axis=0) / np.sqrt(len(mine))
     )
 
 
@@ -232,8 +181,7 @@ def test_folding_in_with_implicit_ratings(data):
     ridge = np.eye(WIDTH) * (1 + 0.3 * len(mine))
     ridge[0, 0] = 1.0
     told = start + np.linalg.solve(
-        ridge + rows.T @ rows,
-        rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start),
+        ridge + rows.T @ rows, rows.T @ (value[ptr[u] : ptr[u + 1]] - rows @ start)
     )
     assert np.allclose(out[u], told)
 

@@ -16,23 +16,16 @@ def people(
     seed: int, users: int, items: int, top: int, dtype: type = np.int16
 ) -> tuple[gram.Cells, NDArray[np.int64]]:
     rng = np.random.default_rng(seed)
-    dense = rng.integers(-top, top + 1, (users, items)) * (
-        rng.random((users, items)) < 0.3
-    )
+    dense = rng.integers(-top, top + 1, (users, items)) * (rng.random((users, items)) < 0.3)
     dense[0] = 0  # someone without a rating
     rated = dense != 0
     ptr = np.concatenate([[0], np.cumsum(rated.sum(1))]).astype(np.int64)
     item = np.nonzero(rated)[1].astype(np.uint32)
-    return gram.arrange(
-        ptr, item, dense[rated].astype(dtype), items
-    ), dense.astype(np.int64)
+    return gram.arrange(ptr, item, dense[rated].astype(dtype), items), dense.astype(np.int64)
 
 
 def whole(
-    cells: gram.Cells,
-    rows: int,
-    weight: NDArray[np.int64] | None = None,
-    threads: int = 1,
+    cells: gram.Cells, rows: int, weight: NDArray[np.int64] | None = None, threads: int = 1
 ) -> NDArray[np.int64]:
     out = np.full((cells.n_items, cells.n_items), -7, np.int64)
 
@@ -43,9 +36,7 @@ def whole(
             gram.entry_band(cells, weight, first, last, out[first:last])
 
     with ThreadPoolExecutor(threads) as pool:
-        list(
-            pool.map(lambda ends: band(*ends), gram.bands(cells.n_items, rows))
-        )
+        list(pool.map(lambda ends: band(*ends), gram.bands(cells.n_items, rows)))
     return out
 
 
@@ -79,10 +70,7 @@ def test_products_beyond_32_bits_are_exact() -> None:
 
 
 def test_a_catalogue_beyond_16_bits_is_summed_alike() -> None:
-    items, ptr = (
-        np.array([3, 65_536, 69_999], np.uint32),
-        np.array([0, 3], np.int64),
-    )
+    items, ptr = (np.array([3, 65_536, 69_999], np.uint32), np.array([0, 3], np.int64))
     cells = gram.arrange(ptr, items, np.array([2, -3, 5], np.int16), 70_000)
     out = np.empty((1, 70_000), np.int64)
     gram.factor_band(cells, 3, 4, out)
@@ -93,9 +81,7 @@ def test_a_catalogue_beyond_16_bits_is_summed_alike() -> None:
 def test_work_counts_the_multiplications() -> None:
     cells, dense = people(5, 30, 20, 9)
     rated = (dense != 0).astype(np.int64)
-    assert np.array_equal(
-        gram.work_by_row(cells), np.triu(rated.T @ rated).sum(1)
-    )
+    assert np.array_equal(gram.work_by_row(cells), np.triu(rated.T @ rated).sum(1))
 
 
 def test_mirror_completes_the_matrix() -> None:
@@ -107,10 +93,7 @@ def test_mirror_completes_the_matrix() -> None:
 
 
 def test_bytes_needed_counts_outputs_and_one_band() -> None:
-    assert (
-        gram.bytes_needed(1000, matrices=2, rows=32)
-        == 2 * 4_000_000 + 32 * 8_000
-    )
+    assert gram.bytes_needed(1000, matrices=2, rows=32) == 2 * 4_000_000 + 32 * 8_000
 
 
 def test_a_band_that_does_not_fit_is_refused() -> None:
@@ -122,6 +105,4 @@ def test_a_band_that_does_not_fit_is_refused() -> None:
 def test_one_weight_a_person_is_required() -> None:
     cells, _ = people(8, 5, 6, 3)
     with pytest.raises(SettingError, match="one weight a person"):
-        gram.entry_band(
-            cells, np.ones(4, np.int64), 0, 6, np.zeros((6, 6), np.int64)
-        )
+        gram.entry_band(cells, np.ones(4, np.int64), 0, 6, np.zeros((6, 6), np.int64))

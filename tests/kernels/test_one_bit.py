@@ -26,10 +26,7 @@ def directions(person):
 @pytest.fixture
 def people():
     rng = np.random.default_rng(0)
-    rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)])
-        for _ in range(25)
-    ]
+    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(1, ITEMS)]) for _ in range(25)]
     ptr = np.cumsum([0, *(len(r) for r in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
     return ptr, item, rng.normal(size=len(item))
@@ -66,13 +63,7 @@ def test_directions_are_signs_without_a_pattern():
 def test_a_person_without_ratings_still_answers():
     found = np.empty((1, 2))
     one_bit.favour(
-        np.array([3]),
-        np.array([0, 0]),
-        np.zeros(0, np.uint32),
-        np.zeros(0),
-        KEY,
-        PAIRS,
-        found,
+        np.array([3]), np.array([0, 0]), np.zeros(0, np.uint32), np.zeros(0), KEY, PAIRS, found
     )
     assert sorted(found[0].tolist()) == [0.0, 2.0]
 
@@ -80,21 +71,10 @@ def test_a_person_without_ratings_still_answers():
 def test_tastes_are_the_personal_posterior(people):
     ptr, item, value = people
     rng = np.random.default_rng(1)
-    model = GaussianModel(
-        rng.normal(size=ITEMS),
-        np.zeros(ITEMS),
-        rng.normal(size=(ITEMS, 4)),
-        0.9,
-    )
+    model = GaussianModel(rng.normal(size=ITEMS), np.zeros(ITEMS), rng.normal(size=(ITEMS, 4)), 0.9)
     taste, left = np.empty((25, 4)), np.empty(len(item))
     one_bit.tastes(
-        ptr,
-        item,
-        value - model.baseline[item],
-        model.loadings,
-        model.precision,
-        taste,
-        left,
+        ptr, item, value - model.baseline[item], model.loadings, model.precision, taste, left
     )
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
@@ -102,9 +82,7 @@ def test_tastes_are_the_personal_posterior(people):
         assert np.allclose(taste[row], mean)
         assert np.allclose(
             left[cells],
-            value[cells]
-            - model.baseline[item[cells]]
-            - model.loadings[item[cells]] @ mean,
+            value[cells] - model.baseline[item[cells]] - model.loadings[item[cells]] @ mean,
         )
 
 
@@ -119,9 +97,7 @@ def plain_steps(rows, rating, path, start, rate, ridge):
 
 def test_own_factors_follow_the_path_and_catch_up(people):
     ptr, item, value = people
-    path = (
-        np.random.default_rng(2).normal(size=(5, ITEMS, 3)).astype(np.float32)
-    )
+    path = np.random.default_rng(2).normal(size=(5, ITEMS, 3)).astype(np.float32)
     start, own = np.full(3, 0.5), np.zeros((25, 4))
     advance(ptr, item, value, path[:2], start, 0.1, 0.01, 0.0, own)
     assert (own[:, 3] == 3).all()
@@ -129,8 +105,7 @@ def test_own_factors_follow_the_path_and_catch_up(people):
     for row in range(25):
         cells = slice(ptr[row], ptr[row + 1])
         assert np.allclose(
-            own[row, :3],
-            plain_steps(item[cells], value[cells], path, start, 0.1, 0.01),
+            own[row, :3], plain_steps(item[cells], value[cells], path, start, 0.1, 0.01)
         )
 
 
@@ -145,22 +120,16 @@ def test_gradients_at_the_drawn_coordinate(people):
     at_item, at_row = rng.integers(0, ITEMS * 3, 25), rng.integers(0, 6 * 3, 25)
     one, two = np.empty(25), np.empty(25)
     one_bit_descent.item_gradient(ptr, item, value, factors, own, at_item, one)
-    one_bit_descent.projected_gradient(
-        ptr, item, value, factors, own, projection, at_row, two
-    )
+    one_bit_descent.projected_gradient(ptr, item, value, factors, own, projection, at_row, two)
     for row in range(25):
         dense = np.zeros((ITEMS, 3))
         cells = slice(ptr[row], ptr[row + 1])
-        error = (
-            value[cells]
-            - factors[item[cells]].astype(np.float64) @ own[row, :3]
-        )
+        error = value[cells] - factors[item[cells]].astype(np.float64) @ own[row, :3]
         dense[item[cells]] = -2 * error[:, None] * own[row, :3]
         assert np.allclose(whole[cells], dense[item[cells]])
         assert one[row] == pytest.approx(dense.ravel()[at_item[row]])
         assert two[row] == pytest.approx(
-            (projection.astype(np.float64) @ dense).ravel()[at_row[row]],
-            rel=1e-5,
+            (projection.astype(np.float64) @ dense).ravel()[at_row[row]], rel=1e-5
         )
 
 

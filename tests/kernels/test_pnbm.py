@@ -29,18 +29,10 @@ STEP = 1e-6
 @pytest.fixture
 def block():
     rng = np.random.default_rng(4)
-    rows = [
-        np.sort(rng.permutation(ITEMS)[: rng.integers(2, ITEMS + 1)])
-        for _ in range(25)
-    ]
+    rows = [np.sort(rng.permutation(ITEMS)[: rng.integers(2, ITEMS + 1)]) for _ in range(25)]
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     item = np.concatenate(rows).astype(np.uint32)
-    return Block(
-        np.arange(25),
-        ptr,
-        item,
-        rng.integers(-2, 3, len(item)).astype(np.float64),
-    )
+    return Block(np.arange(25), ptr, item, rng.integers(-2, 3, len(item)).astype(np.float64))
 
 
 @pytest.fixture
@@ -51,10 +43,7 @@ def data(block):
 def neighbours(seed=0, most=6):
     rng = np.random.default_rng(seed)
     index = np.array(
-        [
-            np.sort(rng.permutation([j for j in range(ITEMS) if j != i])[:most])
-            for i in range(ITEMS)
-        ]
+        [np.sort(rng.permutation([j for j in range(ITEMS) if j != i])[:most]) for i in range(ITEMS)]
     )
     return index.astype(np.int32), rng.normal(size=(ITEMS, most))
 
@@ -66,21 +55,15 @@ def guessed(row, dev, level, floor):
 
 
 @pytest.mark.parametrize("level", [0.0, 0.3], ids=["item means", "levels"])
-@pytest.mark.parametrize(
-    "floor", [1e-9, 50.0], ids=["no floor", "on the floor"]
-)
-def test_the_gradient_of_a_row_is_the_derivative_of_the_prediction(
-    level, floor
-):
+@pytest.mark.parametrize("floor", [1e-9, 50.0], ids=["no floor", "on the floor"])
+def test_the_gradient_of_a_row_is_the_derivative_of_the_prediction(level, floor):
     rng = np.random.default_rng(2)
     row = np.append(rng.normal(size=6), 0.0)
     item = np.arange(7)
     dev = rng.normal(size=7)
     slots = np.empty(8, np.int64)
     slopes = np.empty(8)
-    found = row_gradient(
-        0, 7, 6, item, dev, item, row, level, floor, slots, slopes
-    )
+    found = row_gradient(0, 7, 6, item, dev, item, row, level, floor, slots, slopes)
     assert found.count == 6
     assert found.value == pytest.approx(guessed(row[:6], dev[:6], level, floor))
     for c in range(6):
@@ -126,9 +109,7 @@ def slope_of(data, similarity, floor, clamp=np.inf, drawn=True):
 
 
 @pytest.mark.parametrize(
-    "floor",
-    [1e-9, 2.0, 50.0],
-    ids=["no floor", "some on the floor", "all on the floor"],
+    "floor", [1e-9, 2.0, 50.0], ids=["no floor", "some on the floor", "all on the floor"]
 )
 def test_the_printed_gradient_is_the_derivative_of_the_loss(data, floor):
     value = np.random.default_rng(0).normal(size=(ITEMS, ITEMS))
@@ -174,17 +155,13 @@ def test_similarities_are_those_of_the_textbook(data, cosine):
     x, y = table[both, 0], table[both, 3]
     size = np.sqrt((x @ x) * (y @ y))
     if cosine:
-        size = np.sqrt(
-            np.nansum(table[:, 0] ** 2) * np.nansum(table[:, 3] ** 2)
-        )
+        size = np.sqrt(np.nansum(table[:, 0] ** 2) * np.nansum(table[:, 3] ** 2))
     assert value[0, list(index[0]).index(3)] == pytest.approx(x @ y / size)
 
 
 def test_threads_change_no_bit_of_the_training(data):
     index, value = neighbours()
-    one, many = (
-        train(data, index, square(value), 3, threads) for threads in (1, 3)
-    )
+    one, many = (train(data, index, square(value), 3, threads) for threads in (1, 3))
     assert all(np.array_equal(a, b) for a, b in zip(one, many, strict=True))
 
 
@@ -197,16 +174,7 @@ def test_predictions_are_weighted_means_over_a_floor():
         out = np.empty(2)
         asked = np.array([0, 1], np.uint32)
         predict_cells(
-            ptr,
-            item,
-            rest,
-            np.array([0, 2]),
-            asked,
-            start,
-            near,
-            np.array([0.3, 0.2]),
-            floor,
-            out,
+            ptr, item, rest, np.array([0, 2]), asked, start, near, np.array([0.3, 0.2]), floor, out
         )
         assert out == pytest.approx([wanted, 0.0])
 
@@ -228,19 +196,13 @@ def person_loss(cells, block, rest, target, place, s):
     total = 0.0
     for k in cells:
         others = [j for j in cells if j != k]
-        row = np.array(
-            [s[place[block.item[k]], place[block.item[j]]] for j in others]
-        )
-        guess = (
-            row @ rest[others] / max(np.abs(row).sum(), 1.0) if others else 0.0
-        )
+        row = np.array([s[place[block.item[k]], place[block.item[j]]] for j in others])
+        guess = row @ rest[others] / max(np.abs(row).sum(), 1.0) if others else 0.0
         total += (guess - target[k]) ** 2 / 2
     return total
 
 
-def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(
-    block, place
-):
+def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(block, place):
     rng = np.random.default_rng(1)
     s = rng.normal(size=(5, 5)) * 0.6
     s = s + s.T
@@ -248,24 +210,12 @@ def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(
     rest, target = rng.normal(size=(2, len(block.item)))
     starts, index, values = pair_arrays(block, place)
     gradient_pairs(
-        block.ptr,
-        block.item,
-        rest,
-        target,
-        place,
-        s,
-        10.0,
-        np.inf,
-        starts,
-        index,
-        values,
+        block.ptr, block.item, rest, target, place, s, 10.0, np.inf, starts, index, values
     )
     rows, columns = np.triu_indices(5)
     for person in range(6):
         cells = [
-            k
-            for k in range(block.ptr[person], block.ptr[person + 1])
-            if place[block.item[k]] >= 0
+            k for k in range(block.ptr[person], block.ptr[person + 1]) if place[block.item[k]] >= 0
         ]
         length = 10.0 + sum(rest[k] ** 2 for k in cells)
         for at in range(starts[person], starts[person + 1]):
@@ -276,24 +226,16 @@ def test_the_gradient_of_pairs_is_the_derivative_of_each_persons_loss(
                 down[a, b] = down[b, a] = s[a, b] - STEP
             change = person_loss(cells, block, rest, target, place, up)
             change -= person_loss(cells, block, rest, target, place, down)
-            assert values[at] * length == pytest.approx(
-                change / (2 * STEP), abs=1e-6
-            )
+            assert values[at] * length == pytest.approx(change / (2 * STEP), abs=1e-6)
 
 
 def test_the_covariance_triangle_is_bounded_and_right(block, place):
     rest = np.random.default_rng(2).normal(size=len(block.item)) * 50
     starts, index, values = pair_arrays(block, place)
-    covariance_pairs(
-        block.ptr, block.item, rest, place, 5, 10.0, 1e9, starts, index, values
-    )
+    covariance_pairs(block.ptr, block.item, rest, place, 5, 10.0, 1e9, starts, index, values)
     for first, last in pairwise(starts):
         assert np.sqrt((values[first:last] ** 2).sum()) < np.sqrt(0.5)
-    cells = [
-        k
-        for k in range(block.ptr[0], block.ptr[1])
-        if place[block.item[k]] >= 0
-    ]
+    cells = [k for k in range(block.ptr[0], block.ptr[1]) if place[block.item[k]] >= 0]
     y = np.zeros(5)
     y[place[block.item[cells]]] = rest[cells]
     wanted = np.outer(y, y) / (y @ y + 10.0)
@@ -305,25 +247,14 @@ def test_the_covariance_triangle_is_bounded_and_right(block, place):
 
 def test_what_is_left_without_a_rating_is_what_a_fit_without_it_leaves(block):
     rng = np.random.default_rng(3)
-    model = GaussianModel(
-        np.zeros(ITEMS), np.full(ITEMS, 0.1), rng.normal(size=(ITEMS, 2))
-    )
+    model = GaussianModel(np.zeros(ITEMS), np.full(ITEMS, 0.1), rng.normal(size=(ITEMS, 2)))
     rest, target = np.empty(len(block.item)), np.empty(len(block.item))
-    residuals(
-        block.ptr,
-        block.item,
-        block.value,
-        model.loadings,
-        model.precision,
-        rest,
-        target,
-    )
+    residuals(block.ptr, block.item, block.value, model.loadings, model.precision, rest, target)
     cells = np.arange(block.ptr[1], block.ptr[2])
     others = cells[1:]
     without = fold_in(model, block.item[others], block.value[others])
     assert target[cells[0]] == pytest.approx(
-        block.value[cells[0]]
-        - model.loadings[block.item[cells[0]]] @ without.mean
+        block.value[cells[0]] - model.loadings[block.item[cells[0]]] @ without.mean
     )
 
 
@@ -331,24 +262,11 @@ def test_the_judge_adds_up_squared_errors(block, place):
     rest, target = np.random.default_rng(5).normal(size=(2, len(block.item)))
     s = np.full((5, 5), 0.4)
     out = np.empty((25, 3))
-    judge_people(
-        block.ptr,
-        block.item,
-        rest,
-        target,
-        place,
-        np.array([s, 0 * s]),
-        np.inf,
-        out,
-    )
+    judge_people(block.ptr, block.item, rest, target, place, np.array([s, 0 * s]), np.inf, out)
     cells = np.arange(block.ptr[2], block.ptr[3])
     counting = [k for k in cells if place[block.item[k]] >= 0]
     zero = person_loss(counting, block, rest, target, place, 0 * s)
     assert out[2, 0] == pytest.approx((target[cells] ** 2).mean())
     assert out[2, 2] == pytest.approx(0)
-    gain = (
-        2
-        * (person_loss(counting, block, rest, target, place, s) - zero)
-        / len(cells)
-    )
+    gain = 2 * (person_loss(counting, block, rest, target, place, s) - zero) / len(cells)
     assert out[2, 1] == pytest.approx(gain)

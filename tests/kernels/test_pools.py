@@ -13,11 +13,7 @@ from tacit.kernels import pools
 
 
 def threads_of_blas() -> set[int]:
-    return {
-        pool["num_threads"]
-        for pool in threadpool_info()
-        if pool["user_api"] == "blas"
-    }
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
 def test_every_blas_has_one_thread_inside_and_its_own_after() -> None:

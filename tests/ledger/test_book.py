@@ -37,10 +37,7 @@ def test_nothing_is_created_by_looking(path: Path) -> None:
 
 def test_book_and_key_are_the_owners_alone(path: Path) -> None:
     charge(open_book(path), laplace(1))
-    modes = {
-        each.name: stat.S_IMODE(each.stat().st_mode)
-        for each in path.parent.iterdir()
-    }
+    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
     assert modes == {"ledger.sqlite": 0o600, "ledger.sqlite.key": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
@@ -99,9 +96,7 @@ def test_a_folder_that_is_a_file_cannot_hold_a_book(tmp_path: Path) -> None:
         charge(open_book(tmp_path / "file" / "ledger.sqlite"), laplace(1))
 
 
-@pytest.mark.skipif(
-    os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere"
-)
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
 def test_an_unwritable_folder_is_a_storage_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
@@ -117,9 +112,7 @@ def test_a_locked_book_is_a_storage_error(path: Path) -> None:
     holder.execute("BEGIN IMMEDIATE")
     try:
         with pytest.raises(StorageError, match="other processes"):
-            charge(
-                Book(SQLiteStore(path, patience=0.05), "default"), laplace(1)
-            )
+            charge(Book(SQLiteStore(path, patience=0.05), "default"), laplace(1))
     finally:
         holder.close()
 
@@ -137,9 +130,7 @@ def test_no_private_data_are_stored_by_a_fingerprint(path: Path) -> None:
     assert b"private line" not in path.read_bytes()
 
 
-def test_entries_of_this_build_are_not_affected_and_early_ones_are(
-    path: Path,
-) -> None:
+def test_entries_of_this_build_are_not_affected_and_early_ones_are(path: Path) -> None:
     book = open_book(path)
     charge(book, gaussian(1), relation="person")
     assert book.affected() == []
@@ -156,10 +147,7 @@ def test_entries_of_a_defective_version_are_named(
     charge(book, gaussian(1))
     version = book.entries()[0].version
     known = advisories.Advisory(
-        id="T-1",
-        versions=(f"<={version}",),
-        methods=("bias",),
-        text="too little noise",
+        id="T-1", versions=(f"<={version}",), methods=("bias",), text="too little noise"
     )
     monkeypatch.setattr(advisories, "load", lambda: (known,))
     assert [(entry.number, text) for entry, text in book.affected()] == [
@@ -182,17 +170,13 @@ def test_entries_of_a_defective_version_are_named(
 def test_an_advisory_names_versions_and_methods(
     versions: tuple[str, ...], method: str, concerned: bool
 ) -> None:
-    advisory = advisories.Advisory(
-        id="T", versions=versions, methods=("bias",), text=""
-    )
+    advisory = advisories.Advisory(id="T", versions=versions, methods=("bias",), text="")
     assert advisory.concerns("0.2.0", method) is concerned
 
 
 def test_an_advisory_may_except_methods() -> None:
     """Such as all of Tacit's own, where a defect is in what other packages may do."""
-    advisory = advisories.Advisory(
-        id="T", versions=("0.2.0",), methods=("*", "!bias"), text=""
-    )
+    advisory = advisories.Advisory(id="T", versions=("0.2.0",), methods=("*", "!bias"), text="")
     assert advisory.concerns("0.2.0", "outside-mean")
     assert not advisory.concerns("0.2.0", "bias")
 

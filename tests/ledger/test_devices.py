@@ -8,13 +8,7 @@ import pytest
 from tacit.errors import BookError, SettingError
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.calibrate import response_epsilon
-from tacit.ledger.account.event import (
-    Gaussian,
-    Laplace,
-    RandomizedChoice,
-    Response,
-    Unbounded,
-)
+from tacit.ledger.account.event import Gaussian, Laplace, RandomizedChoice, Response, Unbounded
 from tacit.ledger.book.devices import HEADER, PRICES, DeviceBooks
 
 
@@ -63,31 +57,14 @@ def test_different_prices_add_up():
 
 def test_what_a_book_cannot_count_is_not_answered():
     books = DeviceBooks(2, (100.0, 1e-6))
-    assert (
-        len(
-            books.pay(
-                Unbounded(name="r/x", claimed_epsilon=1e-9, reason="a test")
-            )
-        )
-        == 0
-    )
+    assert len(books.pay(Unbounded(name="r/x", claimed_epsilon=1e-9, reason="a test"))) == 0
 
 
 def test_a_coin_makes_no_answer_cheaper():
     """Who answers is seen: a server that calls its people sampled may not ask more of them."""
     books = DeviceBooks(1, (1.0, 1e-6))
     assert (
-        len(
-            books.pay(
-                Laplace(
-                    name="r/x",
-                    sensitivity=200.0,
-                    scale=100.0,
-                    draws=1,
-                    sampled=1e-6,
-                )
-            )
-        )
+        len(books.pay(Laplace(name="r/x", sensitivity=200.0, scale=100.0, draws=1, sampled=1e-6)))
         == 0
     )
 
@@ -102,13 +79,9 @@ def test_a_book_holds_any_number_of_prices_and_lasts(tmp_path):
     for price, noise in zip(prices, noises, strict=True):
         assert len(books.pay(bit(price))) == 2
         assert len(books.pay(noise)) == 2
-    exact = epsilon(
-        [*(bit(price, str(price)) for price in prices), *noises], 1e-6
-    )
+    exact = epsilon([*(bit(price, str(price)) for price in prices), *noises], 1e-6)
     again = DeviceBooks(2, (1e4, 1e-6), tmp_path / "book")
-    assert (
-        exact <= again.spent(1) <= 1.2 * exact
-    )  # beyond a few prices pure ones are added up
+    assert exact <= again.spent(1) <= 1.2 * exact  # beyond a few prices pure ones are added up
 
 
 def test_prices_that_are_added_up_meet_the_cap():
@@ -149,9 +122,7 @@ def test_a_torn_record_counts_as_spent_out(tmp_path):
     content = bytearray((tmp_path / "book").read_bytes())
     content[HEADER] = 0  # device 0 claims to have answered nothing
     (tmp_path / "book").write_bytes(content)
-    assert DeviceBooks(2, (1.0, 0.0), tmp_path / "book").pay(
-        bit(0.4)
-    ).tolist() == [1]
+    assert DeviceBooks(2, (1.0, 0.0), tmp_path / "book").pay(bit(0.4)).tolist() == [1]
 
 
 def test_a_file_that_is_no_book_is_said_so(tmp_path):

@@ -77,31 +77,21 @@ CHECKLIST = {
 class Strict(BaseModel):
     """A part of the registry's schema: no field more, none less."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, protected_namespaces=()
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
 
 class Basic(Strict):
     name: str
     data_curators: list[str]
     intended_use: str
-    data_product_type: Literal[
-        "Summary statistics", "Machine learning model", "Dataset"
-    ]
+    data_product_type: Literal["Summary statistics", "Machine learning model", "Dataset"]
     data_product_region: str
     description: str
     publication_date: str
 
 
 class Variant(Strict):
-    name: Literal[
-        "Pure DP",
-        "Approximate DP",
-        "Zero-concentrated DP",
-        "Renyi DP",
-        "Custom",
-    ]
+    name: Literal["Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"]
     data_domain: str
     unprotected_quantities: str
 
@@ -262,15 +252,11 @@ def test_an_audit_at_another_epsilon_says_so(statement):
 
 
 def test_the_page_stands_alone_and_shows_no_markup_of_strangers(statement):
-    page = to_html(
-        document(statement, declare({"by": "<script>alert(1)</script>"}))
-    )
+    page = to_html(document(statement, declare({"by": "<script>alert(1)</script>"})))
     assert "<script" not in page
     assert "http-equiv" in page
     assert "@media print" in page
-    text = to_markdown(
-        document(statement, declare({"by": "<script>alert(1)</script>"}))
-    )
+    text = to_markdown(document(statement, declare({"by": "<script>alert(1)</script>"})))
     assert "<script" not in text
 
 
@@ -283,9 +269,7 @@ def test_likes_are_called_likes(statement):
 
 
 def test_names_of_options_stay_when_likes_are_told():
-    assert (
-        as_likes("the unit `rating` of ratings") == "the unit `rating` of likes"
-    )
+    assert as_likes("the unit `rating` of ratings") == "the unit `rating` of likes"
 
 
 def test_a_belief_grows_with_its_odds():
@@ -303,10 +287,7 @@ def test_the_registry_record_validates(statement):
         "epsilon": 1.0,
         "delta": 1e-6,
     }
-    assert record["deployment"]["administrative"]["registry_authors"] == [
-        "Ada",
-        "Ben",
-    ]
+    assert record["deployment"]["administrative"]["registry_authors"] == ["Ada", "Ben"]
 
 
 def test_the_record_loses_nothing_that_was_declared(statement):
@@ -324,9 +305,7 @@ def test_the_schema_can_refuse(statement):
 
 
 def test_yaml_is_read_back_as_it_was(statement):
-    record = registry_record(
-        statement, declare(SAID | {"by": 'a "b": \\ # c é\u2028'})
-    )
+    record = registry_record(statement, declare(SAID | {"by": 'a "b": \\ # c é\u2028'}))
     assert yaml.safe_load(to_yaml(record)) == json.loads(json.dumps(record))
 
 

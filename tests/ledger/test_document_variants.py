@@ -27,9 +27,7 @@ def made(tmp_path_factory):
 
 
 def _fit(method):
-    return method.fit(
-        tacit.sample(200), items=tacit.sample_catalogue(), users=200
-    ).model_
+    return method.fit(tacit.sample(200), items=tacit.sample_catalogue(), users=200).model_
 
 
 def _text(statement, **more):
@@ -53,11 +51,7 @@ def test_what_is_not_certified_is_not_called_private(made, certified):
 
 
 def test_single_ratings_are_not_people(made):
-    s = _certified(
-        made[0],
-        unit="rating",
-        not_protected=(*words.NOT_PROTECTED, words.ONE_BY_ONE),
-    )
+    s = _certified(made[0], unit="rating", not_protected=(*words.NOT_PROTECTED, words.ONE_BY_ONE))
     text = _text(s)
     assert FORGET not in text
     assert "protected k times less" in text
@@ -65,9 +59,7 @@ def test_single_ratings_are_not_people(made):
 
 
 def test_every_unit_but_user_says_whom_it_does_not_protect(tmp_path):
-    model = _fit(
-        tacit.Bias(epsilon=1.0, unit="rating", ledger=tmp_path / "l.sqlite")
-    )
+    model = _fit(tacit.Bias(epsilon=1.0, unit="rating", ledger=tmp_path / "l.sqlite"))
     assert words.ONE_BY_ONE in model.statement.not_protected
 
 
@@ -115,20 +107,14 @@ def test_an_evaluation_after_the_release_chose_nothing(made):
 
 
 def test_a_chain_is_told_with_its_cost(made):
-    earlier = Link(
-        population="default", number=1, method="bias", unit="user", epsilon=1.0
-    )
+    earlier = Link(population="default", number=1, method="bias", unit="user", epsilon=1.0)
     text = _text(_certified(made[0], starts=(earlier,), chain_epsilon=1.13961))
     assert "**epsilon 1.14**" in text
     assert "entry 1 of 'default'" in text
 
 
 def test_devices_in_one_process_are_not_said_to_be_trusted_by_nobody(tmp_path):
-    model = _fit(
-        tacit.OneBitMF(
-            epsilon=2.0, engine="local", ledger=tmp_path / "l.sqlite"
-        )
-    )
+    model = _fit(tacit.OneBitMF(epsilon=2.0, engine="local", ledger=tmp_path / "l.sqlite"))
     s = model.statement
     assert "one process, which held all ratings" in s.trust
     text = _text(s)
@@ -140,9 +126,7 @@ def test_devices_in_one_process_are_not_said_to_be_trusted_by_nobody(tmp_path):
 
 
 def test_public_people_are_promised_nothing(made):
-    s = _certified(
-        made[0], not_protected=(*words.NOT_PROTECTED, words.PUBLIC_PEOPLE)
-    )
+    s = _certified(made[0], not_protected=(*words.NOT_PROTECTED, words.PUBLIC_PEOPLE))
     assert "but for those whose ratings are taken as public" in _text(s)
 
 
@@ -154,9 +138,7 @@ def test_an_unbounded_entry_of_a_book_is_not_in_no_book(made):
 
 
 def test_a_certified_page_says_so_and_by_what(made):
-    assert "CERTIFIED at unit user, checked against the book" in _text(
-        _certified(made[0])
-    )
+    assert "CERTIFIED at unit user, checked against the book" in _text(_certified(made[0]))
 
 
 def test_why_it_was_not_checked_is_on_the_page(made):
@@ -165,9 +147,7 @@ def test_why_it_was_not_checked_is_on_the_page(made):
     assert "Not checked (the statement was signed by another key)" in text
 
 
-@pytest.mark.parametrize(
-    ("value", "told"), [(1.455, "1.455"), (1.45501, "1.456"), (4.0, "4")]
-)
+@pytest.mark.parametrize(("value", "told"), [(1.455, "1.455"), (1.45501, "1.456"), (4.0, "4")])
 def test_what_was_spent_is_rounded_up(value, told):
     assert up(value) == told
 

@@ -27,11 +27,7 @@ def exact_log_delta(mu: float, epsilon: float) -> mpmath.mpf:
 @pytest.mark.parametrize("x", [0.0, 0.5, 3.999, 4.0, 7.0, 30.0, 1e3])
 def test_the_mills_ratio_is_right(x: float) -> None:
     with mpmath.workdps(60):
-        right = (
-            mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2))
-            / 2
-            / mpmath.npdf(mpmath.mpf(x))
-        )
+        right = mpmath.erfc(mpmath.mpf(x) / mpmath.sqrt(2)) / 2 / mpmath.npdf(mpmath.mpf(x))
     assert mills(x) == pytest.approx(float(right), rel=1e-14)
 
 
@@ -45,24 +41,20 @@ def test_delta_is_right_and_rounded_up(mu: float, share: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [-3.0, -0.1, 0.0, 0.2])
 def test_delta_is_right_left_of_the_middle(epsilon: float) -> None:
-    assert log_delta(2.0, epsilon) == pytest.approx(
-        float(exact_log_delta(2.0, epsilon)), abs=1e-12
-    )
+    assert log_delta(2.0, epsilon) == pytest.approx(float(exact_log_delta(2.0, epsilon)), abs=1e-12)
 
 
 def test_delta_agrees_with_scipy() -> None:
     mu, epsilon = 0.7, 1.3
-    plain = norm.cdf(
-        mu / 2 - epsilon / mu
-    ) - 2.718281828459045**epsilon * norm.cdf(-mu / 2 - epsilon / mu)
+    plain = norm.cdf(mu / 2 - epsilon / mu) - 2.718281828459045**epsilon * norm.cdf(
+        -mu / 2 - epsilon / mu
+    )
     assert delta_at(mu, epsilon) == pytest.approx(plain, rel=1e-9)
 
 
 @pytest.mark.parametrize("mu", [1e-4, 0.0275, 0.237, 3.24, 50.0, 1e3])
 @pytest.mark.parametrize("delta", [1e-1, 1e-6, 1e-12, 1e-300])
-def test_epsilon_inverts_delta_on_the_safe_side(
-    mu: float, delta: float
-) -> None:
+def test_epsilon_inverts_delta_on_the_safe_side(mu: float, delta: float) -> None:
     epsilon = epsilon_at(mu, delta)
     if epsilon > 0:
         assert delta_at(mu, epsilon) <= delta * (1 + 1e-12)

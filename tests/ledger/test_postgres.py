@@ -26,9 +26,7 @@ def database(postgres) -> str:
 def url(postgres, database: str) -> str:
     """Empty for each test; a new database for each would take a second."""
     postgres.psql(
-        database,
-        "SET client_min_messages = warning",
-        "DROP SCHEMA IF EXISTS tacit_ledger CASCADE",
+        database, "SET client_min_messages = warning", "DROP SCHEMA IF EXISTS tacit_ledger CASCADE"
     )
     return database
 
@@ -41,17 +39,12 @@ class TestPostgresBook(BookTests, PeopleTests):
         return lambda population="default": open_book(url, population)
 
 
-def test_nothing_is_created_by_looking(
-    postgres, url: str, tacit_home: Path
-) -> None:
+def test_nothing_is_created_by_looking(postgres, url: str, tacit_home: Path) -> None:
     book = open_book(url)
     book.entries()
     book.check([laplace(1)], unit="user", budget=None)
     assert (
-        postgres.psql(
-            url,
-            "SELECT count(*) FROM pg_namespace WHERE nspname = 'tacit_ledger'",
-        )
+        postgres.psql(url, "SELECT count(*) FROM pg_namespace WHERE nspname = 'tacit_ledger'")
         == "0\n"
     )
     assert list(tacit_home.iterdir()) == []
@@ -63,9 +56,7 @@ def test_the_key_is_the_owners_alone_and_not_in_the_database(
     charge(open_book(url), laplace(1))
     [key] = tacit_home.iterdir()
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    dump = subprocess.run(
-        ["pg_dump", url], check=True, capture_output=True
-    ).stdout
+    dump = subprocess.run(["pg_dump", url], check=True, capture_output=True).stdout
     assert b"tacit_ledger.entry" in dump
     assert key.read_bytes().hex().encode() not in dump
 
@@ -102,9 +93,7 @@ def test_an_address_that_is_none_is_refused_without_repeating_it() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_rows_cannot_be_changed_or_removed_by_accident(
-    postgres, url: str
-) -> None:
+def test_rows_cannot_be_changed_or_removed_by_accident(postgres, url: str) -> None:
     charge(open_book(url), laplace(1))
     for statement in ("DELETE FROM", "TRUNCATE", "UPDATE"):
         rest = " SET number = 2" if statement == "UPDATE" else ""
@@ -129,10 +118,7 @@ def test_tables_of_an_older_version_are_brought_up_to_date(
     monkeypatch.setattr(
         module,
         "MIGRATIONS",
-        (
-            *module.MIGRATIONS,
-            "ALTER TABLE tacit_ledger.fingerprint ADD COLUMN made TEXT",
-        ),
+        (*module.MIGRATIONS, "ALTER TABLE tacit_ledger.fingerprint ADD COLUMN made TEXT"),
     )
     charge(open_book(url), laplace(1))
     assert open_book(url).verify().entries == 2
@@ -145,10 +131,7 @@ def test_a_step_that_fails_leaves_the_tables_as_they_were(
     monkeypatch.setattr(
         module,
         "MIGRATIONS",
-        (
-            *module.MIGRATIONS,
-            "CREATE TABLE tacit_ledger.half (x TEXT); nonsense",
-        ),
+        (*module.MIGRATIONS, "CREATE TABLE tacit_ledger.half (x TEXT); nonsense"),
     )
     with pytest.raises(BookError):
         charge(open_book(url), laplace(1))
@@ -156,11 +139,7 @@ def test_a_step_that_fails_leaves_the_tables_as_they_were(
 
 
 def test_another_databases_tables_are_no_book(postgres, url: str) -> None:
-    postgres.psql(
-        url,
-        "CREATE SCHEMA tacit_ledger",
-        "CREATE TABLE tacit_ledger.entry (x TEXT)",
-    )
+    postgres.psql(url, "CREATE SCHEMA tacit_ledger", "CREATE TABLE tacit_ledger.entry (x TEXT)")
     with pytest.raises(BookError, match="no ledger"):
         charge(open_book(url), laplace(1))
 
@@ -172,9 +151,7 @@ def test_a_locked_book_is_a_storage_error(url: str) -> None:
     with psycopg.connect(url) as holder:
         holder.execute("SELECT pg_advisory_xact_lock(%s)", (module._LOCK,))
         with pytest.raises(StorageError, match="other processes"):
-            charge(
-                Book(PostgresStore(url, patience=0.05), "default"), laplace(1)
-            )
+            charge(Book(PostgresStore(url, patience=0.05), "default"), laplace(1))
 
 
 def test_a_reader_never_waits_for_a_writer(url: str) -> None:
@@ -204,16 +181,12 @@ def test_readers_see_whole_entries_while_others_write(url: str) -> None:
     assert open_book(url).verify().entries == 31
 
 
-def test_a_server_without_fsync_is_refused(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_without_fsync_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = PostgresStore._one
     monkeypatch.setattr(
         PostgresStore,
         "_one",
-        staticmethod(
-            lambda c, query: "off" if query == "SHOW fsync" else usual(c, query)
-        ),
+        staticmethod(lambda c, query: "off" if query == "SHOW fsync" else usual(c, query)),
     )
     with pytest.raises(StorageError, match="fsync"):
         charge(open_book(url), laplace(1))
@@ -225,9 +198,7 @@ def test_a_user_without_rights_is_told_so(postgres, url: str) -> None:
         charge(open_book(url.replace("tacit@", "guest@")), laplace(1))
 
 
-def test_a_user_needs_few_rights_after_the_first_charge(
-    postgres, url: str
-) -> None:
+def test_a_user_needs_few_rights_after_the_first_charge(postgres, url: str) -> None:
     """The rights that docs/operate.md lists: none to change or remove an entry."""
     charge(open_book(url), laplace(1))
     postgres.psql(
@@ -243,9 +214,7 @@ def test_a_user_needs_few_rights_after_the_first_charge(
     assert open_book(url).verify().entries == 2
 
 
-def test_a_store_without_psycopg_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_store_without_psycopg_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
@@ -261,10 +230,7 @@ def test_a_fit_is_charged_to_an_address(url: str) -> None:
     find("popularity")(epsilon=1.0, ledger=url).fit(
         sample(people=50, ratings=500, seed=1), users=50
     )
-    assert [entry.kind for entry in open_book(url).entries()] == [
-        "reserve",
-        "commit",
-    ]
+    assert [entry.kind for entry in open_book(url).entries()] == ["reserve", "commit"]
 
 
 def test_the_command_line_takes_an_address(url: str) -> None:
@@ -273,10 +239,5 @@ def test_the_command_line_takes_an_address(url: str) -> None:
     from tacit.cli.main import tacit
 
     run = CliRunner().invoke
-    assert (
-        run(
-            tacit, ["ledger", "cap", "--epsilon", "2", "--ledger", url]
-        ).exit_code
-        == 0
-    )
+    assert run(tacit, ["ledger", "cap", "--epsilon", "2", "--ledger", url]).exit_code == 0
     assert "1 entry" in run(tacit, ["ledger", "verify", "--ledger", url]).output

@@ -38,9 +38,7 @@ def make(ledger, *, start=None, seed=0, name="p", method=Bias, **options):
     options = {"epsilon": 1.0, **options}
     users = options.pop("users", PEOPLE)
     ratings = people(seed, name)
-    return fit(
-        method(ledger=ledger, **options), ratings, users=users, start=start
-    )
+    return fit(method(ledger=ledger, **options), ratings, users=users, start=start)
 
 
 def test_a_chain_states_what_all_of_it_costs(ledger):
@@ -75,9 +73,7 @@ def test_a_link_of_another_unit_counts_by_group_privacy(ledger):
 def test_a_link_without_a_bound_here_is_said_to_be_uncovered(ledger):
     first = make(ledger)
     second = make(ledger, start=first, seed=1, delta=0.0).statement
-    assert not second.starts[
-        0
-    ].covered  # Gaussian noise has no bound at delta 0
+    assert not second.starts[0].covered  # Gaussian noise has no bound at delta 0
     assert second.chain_epsilon == pytest.approx(1.0, rel=1e-6)
     assert second.total.delta == 1e-6
     assert "no bound covers" in str(second)
@@ -105,10 +101,7 @@ def test_a_start_of_other_people_is_refused_beside_a_cap(ledger):
     with pytest.raises(BudgetError, match="builds on a release of 'old'"):
         make(ledger, **more)
     third = make(ledger, **more, other_people=True)
-    assert [each.population for each in third.statement.starts] == [
-        "old",
-        "new",
-    ]
+    assert [each.population for each in third.statement.starts] == ["old", "new"]
 
 
 def test_a_lost_connection_does_not_charge_twice(ledger, monkeypatch):
@@ -125,10 +118,7 @@ def test_a_lost_connection_does_not_charge_twice(ledger, monkeypatch):
 
     monkeypatch.setattr(Book, "reserve", break_off)
     model = make(ledger)
-    assert [e.kind for e in tacit.open_book(ledger).entries()] == [
-        "reserve",
-        "commit",
-    ]
+    assert [e.kind for e in tacit.open_book(ledger).entries()] == ["reserve", "commit"]
     assert model.statement.book_number == lost[0].number == 1
 
 
@@ -162,17 +152,12 @@ def test_the_statement_of_a_fit_is_signed_and_checked(ledger, tmp_path):
     book = tacit.open_book(ledger)
     assert model.statement.checked
     assert str(model.statement).startswith("Privacy statement: CERTIFIED")
-    assert (
-        check_signature(model.statement, model.shared.digest()) == book.signer
-    )
+    assert check_signature(model.statement, model.shared.digest()) == book.signer
     model.save(tmp_path / "model")
     again = tacit.load(tmp_path / "model")
     assert again.statement.standing == "not checked"
     assert "SAYS OF ITSELF" in str(again.statement)
-    verdicts = [
-        verify_with_book(again, book),
-        verify_with_key(again, book.signer),
-    ]
+    verdicts = [verify_with_book(again, book), verify_with_key(again, book.signer)]
     assert [v.holds for v in verdicts] == [True, True]
     assert [v.statement.standing for v in verdicts] == ["certified"] * 2
     assert "not checked against a book" in verdicts[1].words
@@ -236,9 +221,7 @@ def test_a_later_field_does_not_undo_a_signature(ledger):
     assert check_signature(again, model.shared.digest()) == facts["signer"]
 
 
-@pytest.mark.parametrize(
-    ("users", "delta"), [(50, 1e-6), (100_000, 1e-6), (10**7, 1e-8)]
-)
+@pytest.mark.parametrize(("users", "delta"), [(50, 1e-6), (100_000, 1e-6), (10**7, 1e-8)])
 def test_the_usual_delta_follows_the_declared_people(ledger, users, delta):
     """Break 7: the smaller of 1e-6 and a tenth of one in the people."""
     said = make(ledger, users=users, method=Popularity).statement
@@ -251,12 +234,8 @@ def test_without_declared_people_the_released_count_is_asked(ledger):
     good = make(ledger, users=None, method=Popularity, epsilon=20.0).statement
     assert good.delta == 1e-6
     assert "the released count supports it" in " ".join(str(good).split())
-    poor = make(
-        ledger, users=None, method=Popularity, epsilon=20.0, delta=1e-4
-    ).statement
-    assert (
-        "supports it" in poor.supported
-    )  # sixty people bear a tenth of one in sixty
+    poor = make(ledger, users=None, method=Popularity, epsilon=20.0, delta=1e-4).statement
+    assert "supports it" in poor.supported  # sixty people bear a tenth of one in sixty
 
 
 def test_a_count_that_is_too_large_does_not_support_delta():

@@ -34,9 +34,7 @@ def book(tmp_path: Path) -> Book:
 
 def certify(book: Book, **changes: Any) -> Statement:
     events: list[Event] = [gaussian(1.0)]
-    receipt = book.reserve(
-        events, unit="user", budget=BUDGET, purpose="film night", method="bias"
-    )
+    receipt = book.reserve(events, unit="user", budget=BUDGET, purpose="film night", method="bias")
     given: dict[str, Any] = {
         "method": "bias",
         "unit": "user",
@@ -80,9 +78,7 @@ def test_a_certified_statement_tells_everything(book: Book) -> None:
         assert words in text
 
 
-def test_a_statement_that_nobody_checked_is_what_it_says_of_itself(
-    book: Book,
-) -> None:
+def test_a_statement_that_nobody_checked_is_what_it_says_of_itself(book: Book) -> None:
     """Break 9: the words of a folder are its maker's."""
     statement = certify(book)
     assert statement.standing == "not checked"
@@ -97,11 +93,7 @@ def test_a_statement_that_nobody_checked_is_what_it_says_of_itself(
 
 def test_paragraphs_are_numbered_and_fit_a_terminal(book: Book) -> None:
     lines = str(certify(book)).splitlines()
-    assert [line[:3] for line in lines if line[2:4] == ". "][:3] == [
-        " 1.",
-        " 2.",
-        " 3.",
-    ]
+    assert [line[:3] for line in lines if line[2:4] == ". "][:3] == [" 1.", " 2.", " 3."]
     assert max(map(len, lines)) <= 96
 
 
@@ -139,26 +131,13 @@ def test_every_engine_and_unit_has_its_words(engine: str, unit: Unit) -> None:
 
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(SettingError, match="engine"):
-        build_statement(
-            method="bias",
-            unit="user",
-            engine="magic",
-            events=[],
-            calibration="none",
-        )
+        build_statement(method="bias", unit="user", engine="magic", events=[], calibration="none")
 
 
-def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> (
-    None
-):
+def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> None:
     told = {
         local: build_statement(
-            method="x",
-            unit="user",
-            engine="simulate",
-            events=[],
-            calibration="none",
-            local=local,
+            method="x", unit="user", engine="simulate", events=[], calibration="none", local=local
         )
         for local in (True, False)
     }
@@ -167,12 +146,8 @@ def test_a_simulated_federation_does_not_promise_what_the_local_model_does() -> 
 
 
 def test_a_claim_is_told_as_a_claim(book: Book) -> None:
-    claim = Unbounded(
-        name="epoch", claimed_epsilon=0.1, reason="item means are raw"
-    )
-    receipt = book.reserve(
-        [claim], unit="rating", budget=None, purpose="", method="pnbm-sgd"
-    )
+    claim = Unbounded(name="epoch", claimed_epsilon=0.1, reason="item means are raw")
+    receipt = book.reserve([claim], unit="rating", budget=None, purpose="", method="pnbm-sgd")
     statement = build_statement(
         method="pnbm-sgd",
         unit="rating",
@@ -201,9 +176,7 @@ def test_a_claim_is_told_as_a_claim(book: Book) -> None:
         {"events": [EvaluationEvent(name="evaluate")]},
     ],
 )
-def test_what_is_not_private_says_so(
-    book: Book, changes: dict[str, Any]
-) -> None:
+def test_what_is_not_private_says_so(book: Book, changes: dict[str, Any]) -> None:
     statement = certify(book, **changes)
     assert statement.certified == "not private"
     assert statement.epsilon is None
@@ -221,9 +194,7 @@ def test_the_book_confirms_its_statement(book: Book) -> None:
     assert "entry 1" in text
 
 
-def test_a_book_restored_from_an_old_copy_is_exposed(
-    book: Book, tmp_path: Path
-) -> None:
+def test_a_book_restored_from_an_old_copy_is_exposed(book: Book, tmp_path: Path) -> None:
     certify(book)
     old = tmp_path / "old"
     shutil.copy(tmp_path / "ledger.sqlite", old)
@@ -236,16 +207,12 @@ def test_a_book_restored_from_an_old_copy_is_exposed(
     assert "restored from an old copy" in text
 
 
-def test_a_book_charged_again_after_a_restore_is_exposed(
-    book: Book, tmp_path: Path
-) -> None:
+def test_a_book_charged_again_after_a_restore_is_exposed(book: Book, tmp_path: Path) -> None:
     certify(book)
     shutil.copy(tmp_path / "ledger.sqlite", tmp_path / "old")
     later = certify(book)
     shutil.copy(tmp_path / "old", tmp_path / "ledger.sqlite")
-    book.reserve(
-        [laplace(0.1)], unit="user", budget=None, purpose="", method="bias"
-    )
+    book.reserve([laplace(0.1)], unit="user", budget=None, purpose="", method="bias")
     good, text = check_against(later, book)
     assert not good
     assert "not the one that the statement names" in text
@@ -262,17 +229,13 @@ def test_a_book_charged_again_after_a_restore_is_exposed(
         {"book_head": None},
     ],
 )
-def test_a_statement_that_was_changed_is_not_confirmed(
-    book: Book, changes: dict[str, Any]
-) -> None:
+def test_a_statement_that_was_changed_is_not_confirmed(book: Book, changes: dict[str, Any]) -> None:
     assert not check_against(certify(book).model_copy(update=changes), book)[0]
 
 
 def test_what_nothing_bounds_is_not_confirmed_as_certified(book: Book) -> None:
     claim = Unbounded(name="a/x", claimed_epsilon=1.0, reason="a test")
-    receipt = book.reserve(
-        [claim], unit="user", budget=(1.0, 1e-6), purpose="", method="bias"
-    )
+    receipt = book.reserve([claim], unit="user", budget=(1.0, 1e-6), purpose="", method="bias")
     made = build_statement(
         method="bias",
         unit="user",
@@ -282,36 +245,24 @@ def test_what_nothing_bounds_is_not_confirmed_as_certified(book: Book) -> None:
         budget=(1.0, 1e-6),
         receipt=receipt,
     )
-    forged = made.model_copy(
-        update={"certified": "certified", "epsilon": 1.0, "delta": 1e-6}
-    )
-    assert [check_against(each, book)[0] for each in (made, forged)] == [
-        True,
-        False,
-    ]
+    forged = made.model_copy(update={"certified": "certified", "epsilon": 1.0, "delta": 1e-6})
+    assert [check_against(each, book)[0] for each in (made, forged)] == [True, False]
 
 
 def test_mechanisms_are_told_in_a_clause() -> None:
-    event: Event = Gaussian(
-        name="a", sensitivity=2, sigma=20, draws=1000, times=3
-    )
+    event: Event = Gaussian(name="a", sensitivity=2, sigma=20, draws=1000, times=3)
     noise = "discrete Gaussian noise of standard deviation 20 on 1,000 numbers (L2 sensitivity 2)"
     assert mechanism(event) == f"a: {noise}, 3 times"
     event = Laplace(name="a", sensitivity=2, scale=20, draws=1, sampled=0.1)
     noise = "discrete Laplace noise of scale 20 on 1 number (L1 sensitivity 2)"
     assert (
-        mechanism(event)
-        == f"a: {noise}, each person taking part with chance 0.1 by a secret coin"
+        mechanism(event) == f"a: {noise}, each person taking part with chance 0.1 by a secret coin"
     )
     event = Response(name="a", epsilon=0.5, reports=2, beside="b")
-    noise = (
-        "randomized response, 2 one-bit reports a person at epsilon 0.5 each"
-    )
+    noise = "randomized response, 2 one-bit reports a person at epsilon 0.5 each"
     assert mechanism(event) == f"a: {noise}; over other people than b"
 
 
 def test_a_statement_that_is_not_certified_survives_its_file():
-    made = build_statement(
-        method="m", unit="user", engine="threads", events=(), calibration="none"
-    )
+    made = build_statement(method="m", unit="user", engine="threads", events=(), calibration="none")
     assert Statement.from_json(made.to_json()) == made

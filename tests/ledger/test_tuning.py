@@ -12,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tacit.auditing.best_of import (
-    best,
-    delta_of,
-    divergence,
-    found_epsilon,
-)
+from tacit.auditing.best_of import best, delta_of, divergence, found_epsilon
 from tacit.errors import BudgetError, SettingError
 from tacit.evaluation.trial import gamma_of, trials_of
 from tacit.ledger.account import account
@@ -39,9 +34,7 @@ LAWS = [
 
 
 def tuning(eta, gamma, **bound):
-    return TuningEvent(
-        name="tune/trials", eta=eta, gamma=gamma, candidates=3, **bound
-    )
+    return TuningEvent(name="tune/trials", eta=eta, gamma=gamma, candidates=3, **bound)
 
 
 def chances(eta, gamma, most=4000):
@@ -69,14 +62,10 @@ def slow_best(trial, event):
 def test_the_law_of_the_best_is_that_of_the_number_of_trials(eta, gamma):
     event = tuning(eta, gamma, rho=0.1)
     trial = np.array([0.1, 0.4, 0.2, 0.25, 0.05])
-    assert best(trial, event) == pytest.approx(
-        slow_best(trial, event), rel=1e-9
-    )
+    assert best(trial, event) == pytest.approx(slow_best(trial, event), rel=1e-9)
     number = chances(event.shape, event.stop)
     mean = float(number @ np.arange(1, len(number) + 1))
-    assert Tuned(0.1, event.shape, event.stop).expected == pytest.approx(
-        mean, rel=1e-9
-    )
+    assert Tuned(0.1, event.shape, event.stop).expected == pytest.approx(mean, rel=1e-9)
 
 
 @given(
@@ -84,18 +73,13 @@ def test_the_law_of_the_best_is_that_of_the_number_of_trials(eta, gamma):
     st.lists(st.floats(-0.5, 0.5), min_size=6, max_size=6),
     st.sampled_from(LAWS),
 )
-def test_no_pair_of_trials_diverges_more_than_the_theorem_says(
-    weights, moves, law
-):
+def test_no_pair_of_trials_diverges_more_than_the_theorem_says(weights, moves, law):
     """Any two laws: their own rho, over many orders and both ways, bounds that of the best."""
     one = np.array(weights) / sum(weights)
     other = one * np.exp(moves[: len(one)])
     other /= other.sum()
     fine = (*ORDERS, *np.geomspace(1.001, 400, 60))
-    rho = max(
-        max(divergence(one, other, a), divergence(other, one, a)) / a
-        for a in fine
-    )
+    rho = max(max(divergence(one, other, a), divergence(other, one, a)) / a for a in fine)
     if rho < 1e-9:
         return
     event = tuning(*law, rho=rho)
@@ -109,9 +93,7 @@ def test_no_pair_of_trials_diverges_more_than_the_theorem_says(
 @pytest.mark.parametrize("delta", [1e-4, 1e-6])
 @pytest.mark.parametrize("rho", [0.001, 0.02, 0.5])
 @pytest.mark.parametrize(("eta", "gamma"), LAWS)
-def test_the_price_holds_and_that_of_one_trial_is_refuted(
-    eta, gamma, rho, delta
-):
+def test_the_price_holds_and_that_of_one_trial_is_refuted(eta, gamma, rho, delta):
     """The exact law of the winner never needs more than is charged. To charge one trial is
     a mistake that this attack proves."""
     event = tuning(eta, gamma, rho=rho)
@@ -157,14 +139,7 @@ def test_what_a_trial_may_cost_is_split_and_no_more():
         from tacit.ledger.account.calibrate import gaussian_mu, gaussian_sigma
 
         mu = gaussian_mu(budget.epsilon, budget.delta)
-        parts.append(
-            Gaussian(
-                name=name,
-                sensitivity=1e6,
-                sigma=gaussian_sigma(1e6, mu),
-                draws=1,
-            )
-        )
+        parts.append(Gaussian(name=name, sensitivity=1e6, sigma=gaussian_sigma(1e6, mu), draws=1))
     found = concentrated(cost(parts))
     assert found == pytest.approx(bound.event.rho, rel=1e-6)
     assert found <= bound.event.rho * (1 + 1e-9)
@@ -206,13 +181,7 @@ def test_a_capped_book_counts_it():
     book.cap(1.5, 1e-6, "user")
 
     def charge():
-        book.reserve(
-            [event],
-            unit="user",
-            budget=(1.0, 1e-6),
-            purpose="tune",
-            method="tune",
-        )
+        book.reserve([event], unit="user", budget=(1.0, 1e-6), purpose="tune", method="tune")
 
     charge()
     assert book.spent()["user"].epsilon == pytest.approx(1.0, rel=1e-6)
@@ -230,11 +199,7 @@ def test_a_refused_search_is_told_what_is_left_for_one(cap):
 
     def search(epsilon):
         rho = tuning_rho(epsilon, 1e-6, 1.0, gamma)
-        book.check(
-            [tuning((1, 1), (1, 8), rho=rho)],
-            unit="user",
-            budget=(epsilon, 1e-6),
-        )
+        book.check([tuning((1, 1), (1, 8), rho=rho)], unit="user", budget=(epsilon, 1e-6))
 
     book.reserve(
         [tuning((1, 1), (1, 8), rho=tuning_rho(1.2, 1e-6, 1.0, gamma))],
@@ -260,11 +225,7 @@ def test_a_reservation_below_its_price_is_refused():
     alone = epsilon_at(0.02**0.5, 1e-6)
     with pytest.raises(BudgetError, match="more than its"):
         open_book().reserve(
-            [event],
-            unit="user",
-            budget=(alone, 1e-6),
-            purpose="tune",
-            method="tune",
+            [event], unit="user", budget=(alone, 1e-6), purpose="tune", method="tune"
         )
 
 

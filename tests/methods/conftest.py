@@ -18,9 +18,7 @@ SEED = 20
 @pytest.fixture(autouse=True)
 def steady_noise(request: pytest.FixtureRequest) -> Iterator[None]:
     """The same noise in every run, but for conformance classes and tests that ask for fresh one."""
-    if request.cls is not None or request.node.get_closest_marker(
-        "fresh_noise"
-    ):
+    if request.cls is not None or request.node.get_closest_marker("fresh_noise"):
         yield
         return
     with inject_bits(np.random.default_rng(SEED).bytes):

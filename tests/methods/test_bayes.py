@@ -41,9 +41,7 @@ def split():
 
 
 def error(method, split, **options):
-    model = trial(
-        method(**options), split.train, items=sample_catalogue(), users=3000
-    )
+    model = trial(method(**options), split.train, items=sample_catalogue(), users=3000)
     return measure(model, split, lists=False)["rmse"]
 
 
@@ -61,12 +59,7 @@ def test_a_tiny_budget_gives_about_the_own_mean(split):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_intervals_cover_what_they_say(split, unit):
-    model = trial(
-        Bayes(epsilon=5, unit=unit),
-        split.train,
-        items=sample_catalogue(),
-        users=3000,
-    )
+    model = trial(Bayes(epsilon=5, unit=unit), split.train, items=sample_catalogue(), users=3000)
     schema = split.train.schema
     given = split.fold_in
     asked = split.test
@@ -91,9 +84,7 @@ def test_shares_add_up(unit, mu, users, columns):
 
 
 def test_small_budgets_go_to_items():
-    small, large = (
-        divide("user", n, 0.237, 1700, 25, False) for n in (900, 9000)
-    )
+    small, large = (divide("user", n, 0.237, 1700, 25, False) for n in (900, 9000))
     assert (len(small.effects), len(large.effects)) == (5, 3)
     assert not small.second.taken
     assert large.second.taken
@@ -122,9 +113,7 @@ def test_later_sums_get_more_where_there_is_much_to_spend():
 def test_the_closed_form_agrees_with_the_accountant(unit):
     items = Catalogue([str(i) for i in range(500)])
     budget = Budget(5.0, 1e-6)
-    plan = Bayes(unit=unit).plan(
-        Public(Schema(1, 5, users=6000), items, unit, "sound", budget)
-    )
+    plan = Bayes(unit=unit).plan(Public(Schema(1, 5, users=6000), items, unit, "sound", budget))
     events = plan.events(budget)
     closed = account.epsilon(events.values(), 1e-6, unit=unit)
     checked = account.epsilon(events.values(), 1e-6, unit=unit, verify=True)
@@ -151,14 +140,10 @@ def state_of(rng, width=6, leanings=5):
         level=Level(0.3, 0.01, 12.0),
         weights=Weights(weight, weight**2 + 1, np.log(weight), 1.0),
         effects=Effects(
-            rng.normal(0, 0.6, ITEMS),
-            rng.uniform(0.001, 0.2, ITEMS),
-            np.full(ITEMS, 0.01),
+            rng.normal(0, 0.6, ITEMS), rng.uniform(0.001, 0.2, ITEMS), np.full(ITEMS, 0.01)
         ),
         evidence=Evidence(*np.ones((3, ITEMS))),
-        tastes=Tastes(
-            rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)
-        ),
+        tastes=Tastes(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
         implied=Implied(rng.normal(0, size, (leanings, leanings))),
     )
 
@@ -212,9 +197,7 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit, featured):
     sensitivity that was paid for."""
     rng = np.random.default_rng(5)
     items = films(featured)
-    public = Public(
-        Schema(1, 5, users=6000), items, unit, "sound", Budget(8.0, 1e-6)
-    )
+    public = Public(Schema(1, 5, users=6000), items, unit, "sound", Budget(8.0, 1e-6))
     plan = Bayes(unit=unit).plan(public)
     names = {r.name for r in plan.rounds}
     assert "covariance" in names
@@ -236,16 +219,9 @@ def test_no_neighbour_breaks_the_bound_of_any_round(unit, featured):
         kept[order[-1] if trial_ % 2 else 0] = False
         for round_ in plan.rounds:
             whole = summed(round_, state, chosen[order], values[order])
-            less = summed(
-                round_,
-                state,
-                chosen[order][kept[order]],
-                values[order][kept[order]],
-            )
+            less = summed(round_, state, chosen[order][kept[order]], values[order][kept[order]])
             for part in round_.parts:
-                move = whole[part.name] - (
-                    less[part.name] if unit == "rating" else 0
-                )
+                move = whole[part.name] - (less[part.name] if unit == "rating" else 0)
                 claimed = part.bound.sensitivity(unit)
                 moved = np.linalg.norm(move) / claimed.l2
                 assert moved <= 1 + 1e-9, f"{round_.name}/{part.name}"
@@ -260,13 +236,7 @@ def test_whether_a_round_ends_in_an_error_never_depends_on_a_person(unit):
     """Seen: under loadings of 1e9, which public people who are sure of nonsense can bring
     about, one who rated a single item ended the choice in a division by zero."""
     plan = Bayes(unit=unit).plan(
-        Public(
-            Schema(1, 5, users=6000),
-            films(True),
-            unit,
-            "sound",
-            Budget(8.0, 1e-6),
-        )
+        Public(Schema(1, 5, users=6000), films(True), unit, "sound", Budget(8.0, 1e-6))
     )
     rng = np.random.default_rng(1)
     for size in (1e8, 1e9, 1e11):
@@ -314,11 +284,7 @@ def test_slopes_and_tastes_are_asked_for_apart_by_a_small_budget():
 
 def test_a_plan_without_delta_is_that_of_first_order():
     items = Catalogue([str(i) for i in range(50)])
-    plan = Bayes().plan(
-        Public(
-            Schema(1, 5, users=6000), items, "user", "sound", Budget(5.0, 0.0)
-        )
-    )
+    plan = Bayes().plan(Public(Schema(1, 5, users=6000), items, "user", "sound", Budget(5.0, 0.0)))
     assert {r.name for r in plan.rounds} == {
         "people",
         "weights",

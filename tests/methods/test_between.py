@@ -53,10 +53,7 @@ def test_an_unreleased_diagonal_is_not_read() -> None:
     other = matrix.copy()
     np.fill_diagonal(matrix, 0.0)
     np.fill_diagonal(other, 50.0)
-    made = [
-        beside_popularity(one, 0.1, popularity(), RANK)
-        for one in (matrix, other)
-    ]
+    made = [beside_popularity(one, 0.1, popularity(), RANK) for one in (matrix, other)]
     assert made[0] == pytest.approx(made[1], abs=1e-6)
 
 

@@ -27,9 +27,7 @@ def split():
 def error(split, **options):
     items = sample_catalogue() if options.pop("features", False) else None
     return measure(
-        trial(Bias(**options), split.train, items=items, users=2000),
-        split,
-        lists=False,
+        trial(Bias(**options), split.train, items=items, users=2000), split, lists=False
     )["rmse"]
 
 
@@ -50,9 +48,7 @@ def test_accuracy_on_the_sample_is_as_known(split, unit):
 
 
 def test_features_help(split):
-    assert (
-        error(split, epsilon=2, features=True) < error(split, epsilon=2) - 0.01
-    )
+    assert error(split, epsilon=2, features=True) < error(split, epsilon=2) - 0.01
 
 
 def test_planted_effects_are_found():
@@ -61,9 +57,7 @@ def test_planted_effects_are_found():
     effect = rng.normal(0, 0.6, items)
     rows = [np.sort(rng.permutation(items)[:15]) for _ in range(people)]
     item = np.concatenate(rows).astype(np.uint32)
-    value = np.clip(
-        3 + effect[item] + rng.normal(0, 0.7, len(item)), 1, 5
-    ).astype(np.float32)
+    value = np.clip(3 + effect[item] + rng.normal(0, 0.7, len(item)), 1, 5).astype(np.float32)
     data = Ratings(
         Schema(1, 5),
         [str(i) for i in range(people)],
@@ -81,19 +75,14 @@ def sparse(people, items, each, seed=0):
     """Four to six ratings a person, more items than people, no item effects worth the noise."""
     rng = np.random.default_rng(seed)
     rows = [
-        np.sort(rng.permutation(items)[: rng.integers(each - 1, each + 2)])
-        for _ in range(people)
+        np.sort(rng.permutation(items)[: rng.integers(each - 1, each + 2)]) for _ in range(people)
     ]
     item = np.concatenate(rows).astype(np.uint32)
     ptr = np.cumsum([0, *(len(row) for row in rows)]).astype(np.int64)
     person = np.repeat(rng.normal(0.4, 0.5, people), np.diff(ptr))
-    value = np.clip(
-        np.rint(3 + person + rng.normal(0, 0.9, len(item))), 1, 5
-    ).astype(np.float32)
+    value = np.clip(np.rint(3 + person + rng.normal(0, 0.9, len(item))), 1, 5).astype(np.float32)
     names = [str(i) for i in range(max(people, items))]
-    return Ratings(
-        Schema(1, 5), names[:people], names[:items], ptr, item, value
-    )
+    return Ratings(Schema(1, 5), names[:people], names[:items], ptr, item, value)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 20.0])
@@ -103,11 +92,7 @@ def test_never_worse_than_ones_own_mean_on_sparse_and_small_data(epsilon, unit):
     noise drowns the items."""
     split = per_rating(sparse(600, 900, 5), 0.1, 1)
     errors = [
-        measure(
-            trial(Bias(epsilon=epsilon, unit=unit), split.train, users=600),
-            split,
-            lists=False,
-        )
+        measure(trial(Bias(epsilon=epsilon, unit=unit), split.train, users=600), split, lists=False)
         for _ in range(3)
     ]
     assert (

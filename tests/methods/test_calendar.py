@@ -36,15 +36,11 @@ def test_moments_can_be_turned_after_their_release() -> None:
 
 
 def test_places_of_the_gram_are_given_as_people_come_and_kept() -> None:
-    first = StreamedLikes(
-        weight=np.array([5.0, 1.0, 4.0, 3.0, 0.0]), people=50.0
-    )
+    first = StreamedLikes(weight=np.array([5.0, 1.0, 4.0, 3.0, 0.0]), people=50.0)
     seats = given_seats(first, 4, 100.0)
     assert list(seats) == [0, 2]
     assert list(covered(first.weight, seats, 2, 4)) == [0, 4, 1, 4, 4]
-    later = StreamedLikes(
-        weight=np.array([1.0, 9.0, 4.0, 3.0, 99.0]), people=75.0, seats=seats
-    )
+    later = StreamedLikes(weight=np.array([1.0, 9.0, 4.0, 3.0, 99.0]), people=75.0, seats=seats)
     # Item 4 gets the next place, however unknown it was; items 0 and 2 keep theirs.
     seats = given_seats(later, 4, 100.0)
     assert list(seats) == [0, 2, 4]
@@ -86,8 +82,7 @@ def test_with_little_noise_the_last_model_is_about_that_of_one_fit(
         )
     one = trial(find(name)(epsilon=100.0), whole, items=items, users=240)
     calendar, once = (
-        np.asarray(model.shared.arrays["baseline"], float)
-        for model in (made.model, one)
+        np.asarray(model.shared.arrays["baseline"], float) for model in (made.model, one)
     )
     seen = np.bincount(whole.item, minlength=len(items)) >= 10
     apart = float(np.sqrt(np.mean((calendar - once)[seen] ** 2)))

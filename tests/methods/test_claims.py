@@ -32,10 +32,7 @@ def test_there_are_papers():
 def test_a_paper_claims_what_was_asked_in_few_lines(name, ratings, tmp_path):
     """Break 8: no sum over rounds ("epsilon 16160" for .8), no line for each of them."""
     method = find(name)(
-        epsilon=EPSILON,
-        calibration="paper",
-        ledger=str(tmp_path / "book"),
-        **QUICK.get(name, {}),
+        epsilon=EPSILON, calibration="paper", ledger=str(tmp_path / "book"), **QUICK.get(name, {})
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

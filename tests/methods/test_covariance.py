@@ -8,14 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from tacit import (
-    EASE,
-    CovarianceKNN,
-    CovarianceSVD,
-    Popularity,
-    sample,
-    sample_catalogue,
-)
+from tacit import EASE, CovarianceKNN, CovarianceSVD, Popularity, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
 from tacit.data.splits import per_person, per_rating
 from tacit.errors import SettingError
@@ -49,9 +42,7 @@ def split():
 
 
 def error(split, cls, **options):
-    return measure(
-        trial(cls(**options), split.train, users=2000), split, lists=False
-    )["rmse"]
+    return measure(trial(cls(**options), split.train, users=2000), split, lists=False)["rmse"]
 
 
 @pytest.mark.parametrize("cls", [CovarianceSVD, CovarianceKNN])
@@ -64,22 +55,15 @@ def test_a_generous_budget_finds_the_tastes(split, cls, unit):
 def test_little_budget_falls_back_to_effects(split):
     from tacit import Bias
 
-    assert (
-        error(split, CovarianceSVD, epsilon=0.5)
-        < error(split, Bias, epsilon=0.5) + 0.02
-    )
+    assert error(split, CovarianceSVD, epsilon=0.5) < error(split, Bias, epsilon=0.5) + 0.02
 
 
 def test_ease_beats_popularity():
-    likes = sample(people=2000, seed=4).take(
-        sample(people=2000, seed=4).value >= 4
-    )
+    likes = sample(people=2000, seed=4).take(sample(people=2000, seed=4).value >= 4)
     part = per_person(likes, 300, 0.8, 0)
 
     def recall(cls, **options):
-        return measure(
-            trial(cls(**options), part.train, users=2000), part, lists=True
-        )["recall@20"]
+        return measure(trial(cls(**options), part.train, users=2000), part, lists=True)["recall@20"]
 
     assert recall(EASE, epsilon=20, unit="rating") > 1.1 * recall(
         Popularity, epsilon=20, unit="rating"
@@ -121,19 +105,11 @@ class TestKeptNeighbours(MethodTests):
 
 @pytest.fixture(scope="module")
 def kept(split):
-    return trial(
-        CovarianceKNN(epsilon=50, unit="rating", keep=30),
-        split.train,
-        users=2000,
-    )
+    return trial(CovarianceKNN(epsilon=50, unit="rating", keep=30), split.train, users=2000)
 
 
 def test_fewer_kept_neighbours_make_a_smaller_model(split, kept):
-    fewer = trial(
-        CovarianceKNN(epsilon=50, unit="rating", keep=5),
-        split.train,
-        users=2000,
-    )
+    fewer = trial(CovarianceKNN(epsilon=50, unit="rating", keep=5), split.train, users=2000)
     assert np.diff(fewer.shared.arrays["start"]).max() <= 5
     assert fewer.shared.nbytes < kept.shared.nbytes
 
@@ -149,12 +125,8 @@ def test_the_compiled_kept_neighbours_are_the_plain_ones(split, kept):
     mean, _ = kept.personal.predict(own)
     everything = np.arange(len(mean), dtype=np.uint32)
     ends = np.array([0, len(items)]), np.array([0, len(mean)])
-    cells = Cells(
-        ends[0], items.astype(np.uint32), own.values, ends[1], everything
-    )
-    np.testing.assert_allclose(
-        kept.personal.predict_cells(cells), mean, rtol=1e-9, atol=1e-9
-    )
+    cells = Cells(ends[0], items.astype(np.uint32), own.values, ends[1], everything)
+    np.testing.assert_allclose(kept.personal.predict_cells(cells), mean, rtol=1e-9, atol=1e-9)
 
 
 def test_kept_neighbours_that_contradict_each_other_are_used_in_part():
@@ -178,16 +150,13 @@ def test_explaining_kept_neighbours_adds_up(kept):
     ids = kept.shared.catalogue.ids
     own = {ids[i]: 1.0 + i % 5 for i in range(40)}
     told = kept.explain(own, ids[60])
-    assert told.rating == pytest.approx(
-        kept.predict(own, [ids[60]])[0].rating, abs=1e-6
-    )
+    assert told.rating == pytest.approx(kept.predict(own, [ids[60]])[0].rating, abs=1e-6)
 
 
 @pytest.mark.parametrize("cls", [CovarianceSVD, CovarianceKNN])
 def test_the_twin_is_no_worse_than_a_private_fit(split, cls):
     assert (
-        error(split, cls, calibration="none")
-        < error(split, cls, epsilon=50, unit="rating") + 0.005
+        error(split, cls, calibration="none") < error(split, cls, epsilon=50, unit="rating") + 0.005
     )
 
 
@@ -201,29 +170,20 @@ class TestPaperCleaning(MethodTests):
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_the_default_cleaning_beats_the_papers(split, unit):
     for epsilon in (2, 50):
-        paper = error(
-            split, CovarianceSVD, epsilon=epsilon, unit=unit, cleaning="paper"
-        )
-        assert (
-            error(split, CovarianceSVD, epsilon=epsilon, unit=unit)
-            < paper + 0.002
-        )
+        paper = error(split, CovarianceSVD, epsilon=epsilon, unit=unit, cleaning="paper")
+        assert error(split, CovarianceSVD, epsilon=epsilon, unit=unit) < paper + 0.002
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("cleaning", ["spectrum", "paper"])
 def test_a_pure_promise_is_kept_by_laplace_noise(unit, cleaning):
-    made = CovarianceSVD(
-        epsilon=4.0, delta=0.0, unit=unit, cleaning=cleaning, items=50
-    )
+    made = CovarianceSVD(epsilon=4.0, delta=0.0, unit=unit, cleaning=cleaning, items=50)
     model = trial(made, sample(people=100, ratings=3000, seed=1), users=100)
     assert {event.kind for event in model.statement.events} == {"laplace"}
 
 
 @pytest.mark.fresh_noise
-@pytest.mark.parametrize(
-    ("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)]
-)
+@pytest.mark.parametrize(("noise", "claimed"), [("gaussian", 0.838), ("laplace", 0.15)])
 def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
     made = CovarianceSVD(
         epsilon=0.9,
@@ -233,30 +193,19 @@ def test_the_printed_theta_claims_what_the_paper_says(noise, claimed, tmp_path):
         cleaning="none",
         ledger=str(tmp_path / "book"),
     )
-    model = fit(
-        made,
-        sample(people=80, ratings=2000, seed=1),
-        items=sample_catalogue(),
-        users=80,
-    )
+    model = fit(made, sample(people=80, ratings=2000, seed=1), items=sample_catalogue(), users=80)
     statement = model.statement
     assert (statement.certified, statement.unit) == ("claimed", "rating")
     assert statement.claimed_epsilon == pytest.approx(claimed, abs=1e-3)
     scale = {event.name: event.scale / 2**20 for event in statement.events}
     constant = {"gaussian": (1 + 8**0.5, 2**0.5), "laplace": (11.0, 3.0)}[noise]
     assert scale["items/sum"] == pytest.approx(5 / (0.19 * 0.15))
-    assert scale["covariance/covariance"] == pytest.approx(
-        constant[0] / (0.79 * 0.15)
-    )
-    assert scale["covariance/weights"] == pytest.approx(
-        constant[1] / (0.79 * 0.15)
-    )
+    assert scale["covariance/covariance"] == pytest.approx(constant[0] / (0.79 * 0.15))
+    assert scale["covariance/weights"] == pytest.approx(constant[1] / (0.79 * 0.15))
 
 
 def test_a_theta_beyond_the_budget_is_refused():
-    with pytest.raises(
-        SettingError, match=r"theta 0\.15 claims epsilon 0\.838"
-    ):
+    with pytest.raises(SettingError, match=r"theta 0\.15 claims epsilon 0\.838"):
         trial(
             CovarianceKNN(epsilon=0.5, calibration="paper", theta=0.15),
             sample(people=50, ratings=600, seed=1),
@@ -281,12 +230,8 @@ def test_the_printed_reasons_add_up_to_the_prediction():
     assert found == pytest.approx(min(max(told.rating, 1.0), 5.0), abs=1e-4)
 
 
-def test_a_catalogue_too_large_for_memory_is_refused_before_anything_is_charged(
-    monkeypatch, split
-):
-    monkeypatch.setattr(
-        "os.sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000
-    )
+def test_a_catalogue_too_large_for_memory_is_refused_before_anything_is_charged(monkeypatch, split):
+    monkeypatch.setattr("os.sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else 1000)
     with pytest.raises(SettingError, match=r"need [\d,]+ bytes"):
         CovarianceSVD(epsilon=1.0).fit(split.train, users=2000)
 

@@ -30,9 +30,7 @@ def test_curves_are_the_quadratic_kernel_less_what_is_linear(rng):
     centred = known - share @ known
     # The kernel, with constants and linear parts taken out on both sides.
     design = np.column_stack([np.ones(ITEMS), centred])
-    hat = design @ np.linalg.solve(
-        (design.T * share) @ design, design.T * share
-    )
+    hat = design @ np.linalg.solve((design.T * share) @ design, design.T * share)
     rest = np.eye(ITEMS) - hat
     kernel = rest @ (CURVED * (centred @ centred.T) ** 2) @ rest.T
     made = curves(known, weight)

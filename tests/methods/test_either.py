@@ -56,10 +56,7 @@ def walked(name: str, unit: str, data: Ratings, times: float) -> Any:
 
     def ask(round_: Any, state: Any) -> dict[str, Released]:
         made = engine.run(round_, state, NoNoise())
-        return {
-            part: invented(f"{round_.name}/{part}", each, times)
-            for part, each in made.items()
-        }
+        return {part: invented(f"{round_.name}/{part}", each, times) for part, each in made.items()}
 
     loop.run(ask)
     return loop.done, method.finish(run.settled.public, loop.state).arrays
@@ -67,9 +64,7 @@ def walked(name: str, unit: str, data: Ratings, times: float) -> Any:
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("name", ["bayes", "ease"])
-def test_what_runs_and_what_comes_of_it_follows_from_releases(
-    name: str, unit: str
-) -> None:
+def test_what_runs_and_what_comes_of_it_follows_from_releases(name: str, unit: str) -> None:
     data = few_ratings(40)
     chosen = set()
     for times in (1e-6, 1e3):

@@ -49,9 +49,7 @@ def test_the_whole_budget_measures_popularity(method: str) -> None:
 
 
 @pytest.mark.parametrize(("each", "paired"), [(3, False), (40, True)])
-def test_single_likes_have_pairs_where_a_person_has_many(
-    each: int, paired: bool
-) -> None:
+def test_single_likes_have_pairs_where_a_person_has_many(each: int, paired: bool) -> None:
     """At the unit `rating` too, popularity is measured once more where likes are few."""
     given = likes(900, each)
     made = tacit.EASE(epsilon=2.0, unit="rating")
@@ -69,9 +67,7 @@ def test_people_with_many_likes_have_their_gram() -> None:
 def test_the_rule_goes_by_released_popularity() -> None:
     """Of many likes more is taste; of 6 it drowns where 60 do not."""
     told = [
-        told_by_pairs(
-            EaseState(people=6000, weight=np.full(100, 60 * root)), 1600.0, 180
-        )
+        told_by_pairs(EaseState(people=6000, weight=np.full(100, 60 * root)), 1600.0, 180)
         for root in (np.sqrt(60), np.sqrt(6))
     ]
     assert told[0] > LEAST_TOLD > told[1]

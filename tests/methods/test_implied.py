@@ -65,9 +65,7 @@ def public_of(unit, items, users=10**6):
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
 @pytest.mark.parametrize("items", [1, 2, 3, ITEMS])
-def test_choices_come_after_all_tastes_and_before_the_widths_of_people(
-    unit, items
-):
+def test_choices_come_after_all_tastes_and_before_the_widths_of_people(unit, items):
     rounds = Bayes(unit=unit).plan(public_of(unit, items)).rounds
     names = [round_.name for round_ in rounds]
     if items == 1:
@@ -100,13 +98,9 @@ def state_of(rng, scales, kept=6):
         weights=Weights(weight, weight**2 + 1, np.log(weight), 1.0),
         evidence=Evidence(*np.ones((5, ITEMS))),
         effects=Effects(
-            rng.normal(0, 0.6, ITEMS),
-            rng.uniform(0.001, 0.2, ITEMS),
-            np.full(ITEMS, 0.01),
+            rng.normal(0, 0.6, ITEMS), rng.uniform(0.001, 0.2, ITEMS), np.full(ITEMS, 0.01)
         ),
-        tastes=Tastes(
-            rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)
-        ),
+        tastes=Tastes(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
         implied=Implied(rng.normal(0, 0.3, (kept, kept))),
         choice=Choice(np.asarray(scales), 0.6),
     )
@@ -134,9 +128,7 @@ def test_what_is_published_is_what_was_learned_in_its_own_units(without):
     there = scales > NARROWEST
     learned = (apart[mine].sum(axis=0) * there) @ turn
     learned /= len(mine) + gaussian.IMPLIED_MORE
-    assert told[there] * scales[there] == pytest.approx(
-        learned[there], rel=1e-3, abs=1e-4
-    )
+    assert told[there] * scales[there] == pytest.approx(learned[there], rel=1e-3, abs=1e-4)
     assert not told[~there].any()
 
 
@@ -186,9 +178,7 @@ def test_choices_that_follow_tastes_are_found_and_others_say_nothing(unit):
         made = trial(method, crowd(6000, follows, seed=1), users=6000)
         model = made.personal.model
         others = crowd(2000, follows, seed=2)
-        gain = error(replace(model, implied=None), others) - error(
-            model, others
-        )
+        gain = error(replace(model, implied=None), others) - error(model, others)
         assert gain > 0.02 if follows else abs(gain) < 0.002
 
 
@@ -198,9 +188,7 @@ def test_the_twin_knows_it_too():
         method = Bayes(calibration="none", threads=1)
         model = trial(method, crowd(3000, follows, seed=1)).personal.model
         others = crowd(2000, follows, seed=2)
-        gain = error(replace(model, implied=None), others) - error(
-            model, others
-        )
+        gain = error(replace(model, implied=None), others) - error(model, others)
         assert gain > 0.01 if follows else abs(gain) < 0.002
 
 

@@ -13,9 +13,7 @@ def test_nothing_is_hoped_of_a_factor_that_noise_hides() -> None:
 
 
 def test_the_more_a_factor_stands_out_the_more_is_hoped() -> None:
-    hoped = [
-        hoped_of_factor(ratio, 30.0) for ratio in (0.5, 0.8, 1.0, 2.0, 9.0)
-    ]
+    hoped = [hoped_of_factor(ratio, 30.0) for ratio in (0.5, 0.8, 1.0, 2.0, 9.0)]
     assert hoped == sorted(hoped)
     assert hoped[0] > 0.0
     assert hoped[-1] < 1.2 * SIGNAL

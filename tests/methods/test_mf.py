@@ -118,34 +118,22 @@ def without_data(split):
     """What a guess without any data scores: the middle of the scale plus everyone's own
     shrunk mean."""
     counts = np.diff(split.fold_in.ptr)
-    own = np.bincount(
-        split.fold_in.user, split.fold_in.value - 3.0, len(counts)
-    ) / (counts + 5.0)
+    own = np.bincount(split.fold_in.user, split.fold_in.value - 3.0, len(counts)) / (counts + 5.0)
     return rmse(3.0 + own[split.test.user], split.test.value)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_drowned_in_noise_it_is_no_worse_than_ones_own_mean(
-    split, middle, name
-):
+def test_drowned_in_noise_it_is_no_worse_than_ones_own_mean(split, middle, name):
     for unit in find(name).units:
         assert error(split, name, epsilon=0.01, unit=unit) < 1.03 * middle
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in ALL if "user" in find(name).units]
-)
-@pytest.mark.parametrize(
-    "budget", [Budget(1.0, 1e-6), Budget(50.0, 0.0)], ids=["small", "pure"]
-)
+@pytest.mark.parametrize("name", [name for name in ALL if "user" in find(name).units])
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(50.0, 0.0)], ids=["small", "pure"])
 def test_where_factors_would_not_pay_the_plan_is_that_of_bias(name, budget):
     catalogue = tacit.Catalogue([str(i) for i in range(30)])
-    public = Public(
-        tacit.Schema(1, 5, users=2000), catalogue, "user", "sound", budget
-    )
-    ours, theirs = (
-        find(n)(unit="user").plan(public).events(budget) for n in (name, "bias")
-    )
+    public = Public(tacit.Schema(1, 5, users=2000), catalogue, "user", "sound", budget)
+    ours, theirs = (find(n)(unit="user").plan(public).events(budget) for n in (name, "bias"))
     assert list(ours) == list(theirs)
     assert [noise_of(event) for event in ours.values()] == pytest.approx(
         [noise_of(e) for e in theirs.values()]
@@ -165,10 +153,7 @@ def test_with_a_large_budget_it_beats_item_effects_alone(split, name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_twin_learns_and_a_seed_decides_it(fewer, name):
-    first, second = (
-        trial(find(name)(calibration="none", threads=k), fewer.train)
-        for k in (1, 2)
-    )
+    first, second = (trial(find(name)(calibration="none", threads=k), fewer.train) for k in (1, 2))
     assert first.shared.digest() == second.shared.digest()
     found = measure(first, fewer, lists=False)["rmse"]
     assert found < 0.95 * without_data(fewer)
@@ -178,10 +163,7 @@ def test_the_twin_learns_and_a_seed_decides_it(fewer, name):
 @pytest.mark.parametrize("name", PAPER)
 def test_a_printed_form_is_claimed_and_not_certified(split, name, tmp_path):
     method = find(name)(
-        epsilon=5.0,
-        calibration="paper",
-        ledger=str(tmp_path / "book"),
-        accept_unbounded=True,
+        epsilon=5.0, calibration="paper", ledger=str(tmp_path / "book"), accept_unbounded=True
     )
     statement = method.fit(split.train, users=1500).statement_
     assert statement.certified == "claimed"
@@ -203,14 +185,9 @@ def test_no_person_adds_more_than_the_clip(how):
         Budget(1, 1e-6),
     )
     round_ = learning_round(public, how, "r", 1.0)
-    effects = Effects(
-        rng.normal(size=items), np.full(items, 0.1), np.zeros(items)
-    )
+    effects = Effects(rng.normal(size=items), np.full(items, 0.1), np.zeros(items))
     weights = Weights(
-        rng.uniform(0.1, 50, items),
-        np.full(items, 100.0),
-        rng.normal(size=items),
-        1.0,
+        rng.uniform(0.1, 50, items), np.full(items, 100.0), rng.normal(size=items), 1.0
     )
     state = FactorState(
         people=100.0,
@@ -224,25 +201,19 @@ def test_no_person_adds_more_than_the_clip(how):
 
     def contribute(person):
         picked, values = person
-        block = Block(
-            np.zeros(1, np.int64), np.array([0, len(picked)]), picked, values
-        )
+        block = Block(np.zeros(1, np.int64), np.array([0, len(picked)]), picked, values)
         rows = round_.contribute(block, state)["factors"]
         out = np.zeros((items, part.width), np.int64)
         np.add.at(out, rows.index, part.bound.apply(rows))
         return out.ravel()
 
-    worst = hunt(
-        contribute, "user", items=items, span=50.0, starts=16, climbs=40
-    )
+    worst = hunt(contribute, "user", items=items, span=50.0, starts=16, climbs=40)
     claimed = part.bound.sensitivity("user").l2
     assert 0.9 * claimed < worst.l2 <= claimed
     assert isinstance(part.bound, RowClip)
 
 
-@pytest.mark.parametrize(
-    "name", ["svd-objective", "svd-output", "mf-input-sgd"]
-)
+@pytest.mark.parametrize("name", ["svd-objective", "svd-output", "mf-input-sgd"])
 def test_a_changed_value_moves_each_release_as_claimed(name):
     """All rounds of a plan at `value`, with what was released before held fixed."""
     items, rng = 20, np.random.default_rng(0)
@@ -260,9 +231,7 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
     state = ValueState(
         people=1.0,
         level=Level(0.1, 0.01, 12.0),
-        effects=Effects(
-            rng.normal(size=items), np.zeros(items), np.zeros(items)
-        ),
+        effects=Effects(rng.normal(size=items), np.zeros(items), np.zeros(items)),
         own=rng.normal(size=1),
         vectors=np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
         left=rng.uniform(size=(items, 1, 1)) * np.eye(5),
@@ -274,13 +243,10 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
             values = rng.choice([-2.0, 2.0, 0.5], 12)
             other = values.copy()
             other[rng.integers(12)] = rng.choice([-2.0, 2.0])
-            moved = [
-                np.zeros((part.size, part.width), np.int64) for _ in range(2)
-            ]
+            moved = [np.zeros((part.size, part.width), np.int64) for _ in range(2)]
             for out, given in zip(moved, (values, other), strict=True):
                 rows = round_.contribute(
-                    Block(np.zeros(1, np.int64), pattern.ptr, picked, given),
-                    state,
+                    Block(np.zeros(1, np.int64), pattern.ptr, picked, given), state
                 )[part.name]
                 np.add.at(out, rows.index, part.bound.apply(rows))
             worst = max(worst, float(np.linalg.norm(moved[0] - moved[1])))
@@ -297,9 +263,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("name", "calibration", "unit"), WAYS)
-@pytest.mark.parametrize(
-    ("way", "array"), [("scalar", "lift"), ("learned", "implicit")]
-)
+@pytest.mark.parametrize(("way", "array"), [("scalar", "lift"), ("learned", "implicit")])
 def test_implicit_ratings_are_a_scalar_or_learned(
     split, middle, name, calibration, unit, way, array
 ):
@@ -311,9 +275,7 @@ def test_implicit_ratings_are_a_scalar_or_learned(
     assert measure(model, split, lists=False)["rmse"] < 0.95 * middle
 
 
-@pytest.mark.parametrize(
-    ("calibration", "way"), [("paper", "learned"), ("sound", "scalar")]
-)
+@pytest.mark.parametrize(("calibration", "way"), [("paper", "learned"), ("sound", "scalar")])
 def test_solves_at_value_have_one_implicit_form(split, calibration, way):
     method = find("svdpp-objective")(
         epsilon=5.0, unit="value", calibration=calibration, implicit=way
@@ -348,11 +310,7 @@ def test_knorm_vectors_from_a_tape():
     draws = np.random.default_rng(0).laplace(size=2 * 20_000 * 5)
     rows = knorm_rows(draws, 20_000, 5)
     radius = np.linalg.norm(rows, axis=1)
-    assert radius.mean() == pytest.approx(
-        5.0, rel=0.05
-    )  # Gamma(5): mean 5, variance 5
+    assert radius.mean() == pytest.approx(5.0, rel=0.05)  # Gamma(5): mean 5, variance 5
     assert radius.var() == pytest.approx(5.0, rel=0.2)
     assert np.abs(rows.mean(axis=0)).max() < 0.2
-    assert np.allclose(
-        np.cov(rows.T), 6.0 * np.eye(5), atol=0.6
-    )  # (d + 1) a coordinate
+    assert np.allclose(np.cov(rows.T), 6.0 * np.eye(5), atol=0.6)  # (d + 1) a coordinate

@@ -69,13 +69,9 @@ def install(tmp_path, monkeypatch):
         home = tmp_path / package
         facts = home / f"{package}-1.0.dist-info"
         facts.mkdir(parents=True)
-        (facts / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
-        )
+        (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
         lines = [f"{name} = {value}" for name, value in points.items()]
-        (facts / "entry_points.txt").write_text(
-            "\n".join(["[tacit.methods]", *lines, ""])
-        )
+        (facts / "entry_points.txt").write_text("\n".join(["[tacit.methods]", *lines, ""]))
         (home / f"{package}.py").write_text(text)
         monkeypatch.syspath_prepend(str(home))
         importlib.invalidate_caches()
@@ -91,15 +87,11 @@ def test_a_method_of_another_package_is_listed_and_fits(install):
     assert "outsider" not in sys.modules  # listing imports nothing
     method = find("outside-mean")
     data = sample(people=400, ratings=8000, seed=1)
-    model = trial(
-        method(epsilon=5.0), data, items=sample_catalogue(), users=400
-    )
+    model = trial(method(epsilon=5.0), data, items=sample_catalogue(), users=400)
     assert model.shared.method == "outside-mean"
     ids = model.shared.catalogue.ids
     truth = data.value.mean()
-    assert model.predict({}, [ids[0]])[0].rating == pytest.approx(
-        truth, abs=0.4
-    )
+    assert model.predict({}, [ids[0]])[0].rating == pytest.approx(truth, abs=0.4)
     twin = trial(method(calibration="none"), data, items=sample_catalogue())
     assert twin.statement.certified == "not private"
 
@@ -139,9 +131,7 @@ def test_an_unknown_name_is_told_the_methods_of_other_packages(install):
         ("outsider:Mean", "must carry the name"),
     ],
 )
-def test_a_broken_one_is_refused_only_when_it_is_asked_for(
-    install, value, fault
-):
+def test_a_broken_one_is_refused_only_when_it_is_asked_for(install, value, fault):
     install("outsider", {"broken": value})
     assert find("bayes") is Bayes
     assert "broken" in names()

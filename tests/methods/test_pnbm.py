@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit import (
-    CosineKNN,
-    NeighborhoodLangevin,
-    NeighborhoodSGD,
-    PearsonKNN,
-    sample,
-)
+from tacit import CosineKNN, NeighborhoodLangevin, NeighborhoodSGD, PearsonKNN, sample
 from tacit.auditing.hunt import hunt
 from tacit.data import splits
 from tacit.data.catalogue import Catalogue
@@ -48,9 +42,7 @@ class TestLangevin(MethodTests):
 
 
 def people(budget, users=400, items=60):
-    return Public(
-        Schema(1, 5, users=users), catalogue(items), "user", "sound", budget
-    )
+    return Public(Schema(1, 5, users=users), catalogue(items), "user", "sound", budget)
 
 
 def catalogue(items):
@@ -65,11 +57,7 @@ def planted(users=1500, items=40, seed=0):
     rated = rng.random((users, items)) < 0.5
     rated[:, 0] = True
     value = np.clip(
-        np.rint(
-            3 + 1.2 * taste[:, None] * kind + rng.normal(0, 0.7, rated.shape)
-        ),
-        1,
-        5,
+        np.rint(3 + 1.2 * taste[:, None] * kind + rng.normal(0, 0.7, rated.shape)), 1, 5
     )
     ptr = np.concatenate([[0], np.cumsum(rated.sum(1))]).astype(np.int64)
     names = [str(i) for i in range(users)], [str(i) for i in range(items)]
@@ -108,9 +96,7 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
     state = PairState(
         people=400.0,
         level=Level(0.1, 0.01, 12.0),
-        effects=Effects(
-            rng.normal(0, 0.3, items), np.full(items, 0.05), np.zeros(items)
-        ),
+        effects=Effects(rng.normal(0, 0.3, items), np.full(items, 0.05), np.zeros(items)),
         weights=Weights(weight, weight**2, np.log(weight), 1.0),
         choice=Choice(np.ones(3), 0.8),
         similarity=s,
@@ -123,32 +109,18 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
     def contribution(person):
         item, value = person
         order = np.argsort(item)
-        block = Block(
-            np.zeros(1, np.int64),
-            np.array([0, len(item)]),
-            item[order],
-            value[order],
-        )
+        block = Block(np.zeros(1, np.int64), np.array([0, len(item)]), item[order], value[order])
         rows = round_.contribute(block, state)[part.name]
         out = np.zeros((part.size, part.width), np.int64)
         np.add.at(out, rows.index, part.bound.apply(rows))
         return out.ravel()
 
-    worst = hunt(
-        contribution,
-        "user",
-        items=items,
-        sizes=(1, 2, 3, 8, 20),
-        starts=15,
-        climbs=25,
-    )
+    worst = hunt(contribution, "user", items=items, sizes=(1, 2, 3, 8, 20), starts=15, climbs=25)
     claimed = part.bound.sensitivity("user")
     assert worst.l2 <= claimed.l2 * (1 + 1e-12)
     assert worst.l1 <= claimed.l1
     if delta > 0:
-        assert (
-            worst.l2 > 0.4 * claimed.l2
-        )  # the hunt comes near: the bound is not slack
+        assert worst.l2 > 0.4 * claimed.l2  # the hunt comes near: the bound is not slack
 
 
 # Plans.
@@ -156,23 +128,15 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
 
 def test_few_people_get_item_means_and_many_get_neighbours():
     budget = Budget(5.0, 1e-6)
-    few = NeighborhoodSGD(epsilon=5.0).plan(
-        people(budget, users=600, items=2000)
-    )
-    many = NeighborhoodSGD(epsilon=5.0).plan(
-        people(budget, users=6000, items=2000)
-    )
+    few = NeighborhoodSGD(epsilon=5.0).plan(people(budget, users=600, items=2000))
+    many = NeighborhoodSGD(epsilon=5.0).plan(people(budget, users=6000, items=2000))
     assert not any(r.name == "covariance" for r in few.rounds)
     assert [r.name for r in many.rounds][-2:] == ["covariance", "judge"]
 
 
 def test_a_pure_plan_costs_its_budget():
-    plan = NeighborhoodLangevin(items=30, rounds=2).plan(
-        people(Budget(3.0, 0.0))
-    )
-    assert account.epsilon(
-        plan.events(Budget(3.0, 0.0)).values(), 0.0
-    ) == pytest.approx(3.0)
+    plan = NeighborhoodLangevin(items=30, rounds=2).plan(people(Budget(3.0, 0.0)))
+    assert account.epsilon(plan.events(Budget(3.0, 0.0)).values(), 0.0) == pytest.approx(3.0)
 
 
 def test_a_secret_coin_buys_gradients_with_less_noise_and_not_more_epsilon():
@@ -188,20 +152,13 @@ def test_a_secret_coin_buys_gradients_with_less_noise_and_not_more_epsilon():
     coin = events(0.1)
     assert coin["gradient 1/gradient"].sampled == 0.1
     assert account.epsilon(coin.values(), 1e-6) <= 3.0 * (1 + 1e-9)
-    assert (
-        coin["gradient 1/gradient"].sigma
-        < 0.5 * events(1.0)["gradient 1/gradient"].sigma
-    )
+    assert coin["gradient 1/gradient"].sigma < 0.5 * events(1.0)["gradient 1/gradient"].sigma
 
 
 @pytest.mark.fresh_noise
 def test_a_pure_fit_is_certified(tmp_path):
     made = NeighborhoodSGD(
-        epsilon=2.0,
-        delta=0.0,
-        items=10,
-        rounds=1,
-        ledger=str(tmp_path / "book"),
+        epsilon=2.0, delta=0.0, items=10, rounds=1, ledger=str(tmp_path / "book")
     )
     model = fit(made, planted(300), items=catalogue(40), users=300)
     assert model.statement.certified == "certified"
@@ -213,28 +170,17 @@ def test_a_pure_fit_is_certified(tmp_path):
 
 @pytest.mark.parametrize("method", [NeighborhoodSGD, NeighborhoodLangevin])
 def test_a_generous_budget_finds_the_planted_kinds(method):
-    model = trial(
-        method(epsilon=50.0, items=40, rounds=2), planted(), users=1500
-    )
+    model = trial(method(epsilon=50.0, items=40, rounds=2), planted(), users=1500)
     near = model.personal.similar(3)
     same = np.arange(40) % 2 == 1
     assert near[same].sum() > 0 > near[~same].sum()
 
 
 @pytest.mark.parametrize("method", [NeighborhoodSGD, NeighborhoodLangevin])
-def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(
-    method,
-):
+def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(method):
     part = splits.make(planted(), "90/10", seed=1)
-    plain = error(
-        trial(method(epsilon=50.0, items=0), part.train, users=1500), part
-    )
-    assert (
-        error(
-            trial(method(epsilon=50.0, items=40), part.train, users=1500), part
-        )
-        < 0.9 * plain
-    )
+    plain = error(trial(method(epsilon=50.0, items=0), part.train, users=1500), part)
+    assert error(trial(method(epsilon=50.0, items=40), part.train, users=1500), part) < 0.9 * plain
     drowned = trial(method(epsilon=0.02, items=40), part.train, users=1500)
     assert (
         not len(drowned.shared.arrays["similarity"])
@@ -243,22 +189,14 @@ def test_neighbours_pay_where_they_can_and_vanish_where_noise_drowns_them(
 
 
 def test_the_twin_beats_plain_cosine_and_pearson_neighbours():
-    part = splits.make(
-        sample(people=800, ratings=40_000, seed=5), "90/10", seed=0
-    )
-    learned = error(
-        trial(NeighborhoodSGD(calibration="none"), part.train), part
-    )
+    part = splits.make(sample(people=800, ratings=40_000, seed=5), "90/10", seed=0)
+    learned = error(trial(NeighborhoodSGD(calibration="none"), part.train), part)
     for start in (
         "cosine",
         "pearson",
     ):  # Algorithm 2 with a budget that moves nothing: the raw start, equation 2
         raw = NeighborhoodLangevin(
-            calibration="paper",
-            epsilon=1e-6,
-            start=start,
-            rounds=1,
-            temperature=1e-6,
+            calibration="paper", epsilon=1e-6, start=start, rounds=1, temperature=1e-6
         )
         assert learned < error(trial(raw, part.train), part)
 
@@ -266,9 +204,7 @@ def test_the_twin_beats_plain_cosine_and_pearson_neighbours():
 def test_the_order_of_threads_changes_nothing():
     ratings = sample(people=200, ratings=6000, seed=2)
     one, two = (
-        trial(
-            NeighborhoodSGD(calibration="none", threads=n), ratings
-        ).shared.digest()
+        trial(NeighborhoodSGD(calibration="none", threads=n), ratings).shared.digest()
         for n in (1, 3)
     )
     assert one == two
@@ -279,19 +215,11 @@ def test_the_order_of_threads_changes_nothing():
 
 @pytest.mark.fresh_noise
 @pytest.mark.parametrize("method", [PearsonKNN, CosineKNN])
-def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(
-    method, tmp_path
-):
+def test_plain_neighbours_use_what_was_learned_and_pay_for_means_only(method, tmp_path):
     part, book = splits.make(planted(), "90/10", seed=1), str(tmp_path / "book")
-    learned = fit(
-        NeighborhoodSGD(epsilon=50.0, items=40, ledger=book),
-        part.train,
-        users=1500,
-    )
+    learned = fit(NeighborhoodSGD(epsilon=50.0, items=40, ledger=book), part.train, users=1500)
     plain = trial(NeighborhoodSGD(epsilon=2.0, items=0), part.train, users=1500)
-    used = fit(
-        method(epsilon=2.0, ledger=book), part.train, users=1500, start=learned
-    )
+    used = fit(method(epsilon=2.0, ledger=book), part.train, users=1500, start=learned)
     assert used.statement.certified == "certified"
     assert not any("gram" in event.name for event in used.statement.events)
     assert error(used, part) < 0.9 * error(plain, part)
@@ -306,11 +234,7 @@ def test_neighbours_follow_their_items_into_another_catalogue(twin):
     near = moved.index[ids[8]]
     cells = slice(found["start"][item], found["start"][item + 1])
     there = dict(
-        zip(
-            found["neighbour"][cells].tolist(),
-            found["similarity"][cells].tolist(),
-            strict=True,
-        )
+        zip(found["neighbour"][cells].tolist(), found["similarity"][cells].tolist(), strict=True)
     )
     assert there.get(near, 0.0) == pytest.approx(old[8])
     assert len(there) == np.count_nonzero(old[1:])
@@ -335,18 +259,9 @@ def test_many_people_get_what_each_would_get_alone(twin):
     ptr = np.cumsum([0, *map(len, rows)])
     value = rng.uniform(-2, 2, ptr[-1])
     asked = np.array([5, 8, 8, 2, 60], np.uint32)
-    cells = Cells(
-        ptr,
-        np.concatenate(rows).astype(np.uint32),
-        value,
-        np.array([0, 1, 3, 5]),
-        asked,
-    )
+    cells = Cells(ptr, np.concatenate(rows).astype(np.uint32), value, np.array([0, 1, 3, 5]), asked)
     together = twin.personal.predict_cells(cells)
-    alone = [
-        twin.personal.predict(own)[0][ask]
-        for own, ask in map(cells.person, range(3))
-    ]
+    alone = [twin.personal.predict(own)[0][ask] for own, ask in map(cells.person, range(3))]
     assert together == pytest.approx(np.concatenate(alone), abs=1e-5)
 
 
@@ -354,9 +269,7 @@ def test_each_neighbour_has_its_share(twin):
     ids = twin.shared.catalogue.ids
     own = {ids[i]: 5.0 for i in range(0, 60, 3)}
     told = twin.explain(own, ids[1])
-    assert told.rating == pytest.approx(
-        told.baseline + sum(x for _, x in told.own)
-    )
+    assert told.rating == pytest.approx(told.baseline + sum(x for _, x in told.own))
     assert len({round(x, 9) for _, x in told.own}) > 3  # not one level for all
 
 

@@ -15,11 +15,7 @@ class TestPopularity(MethodTests):
 
 def test_the_twin_ranks_by_how_much_is_rated():
     ratings = sample(people=500, ratings=20_000, seed=1)
-    model = trial(
-        Popularity(calibration="none", unit="rating"),
-        ratings,
-        items=sample_catalogue(),
-    )
+    model = trial(Popularity(calibration="none", unit="rating"), ratings, items=sample_catalogue())
     counts = np.bincount(ratings.item, minlength=ratings.n_items)
     assert np.allclose(model.shared.arrays["weight"], counts)
 
@@ -27,10 +23,7 @@ def test_the_twin_ranks_by_how_much_is_rated():
 def test_a_generous_budget_finds_the_most_popular():
     ratings = sample(people=2000, seed=1)
     model = trial(
-        Popularity(epsilon=10.0, unit="rating"),
-        ratings,
-        items=sample_catalogue(),
-        users=2000,
+        Popularity(epsilon=10.0, unit="rating"), ratings, items=sample_catalogue(), users=2000
     )
     counts = np.bincount(ratings.item, minlength=ratings.n_items)
     best = {sample_catalogue().ids[i] for i in np.argsort(-counts)[:10]}

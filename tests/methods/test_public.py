@@ -118,27 +118,15 @@ def test_no_neighbour_moves_a_sum_by_more_than_was_charged(people, users):
     ratings = ratings.take(ratings.user < 12)
     data = replace(ratings, schema=ratings.schema.declare(users))
     method = Bayes(epsilon=4.0, delta=1e-6)
-    run = _Run(
-        method,
-        data,
-        sample_catalogue(),
-        None,
-        None,
-        people=PublicPeople(people[0]),
-    )
+    run = _Run(method, data, sample_catalogue(), None, None, people=PublicPeople(people[0]))
     public = replace(run.public, known=hostile(run.public.items, 1))
     plan = method.plan(public)
     assert any(round_.name == "tastes" for round_ in plan.rounds)
     fewer = run.engine.ratings
-    engines = [
-        Threads(fewer, 1),
-        *(Threads(fewer.take(fewer.user != gone), 1) for gone in (0, 7)),
-    ]
+    engines = [Threads(fewer, 1), *(Threads(fewer.take(fewer.user != gone), 1) for gone in (0, 7))]
     state = method.first_state(public).after(people=float(users))
     for round_ in plan.rounds:
-        first, *others = [
-            engine.run(round_, state, NoNoise()) for engine in engines
-        ]
+        first, *others = [engine.run(round_, state, NoNoise()) for engine in engines]
         for part in round_.parts:
             claimed = part.bound.sensitivity("user", plan.limited)
             for other in others:
@@ -158,9 +146,7 @@ def test_events_are_those_of_the_plan_and_the_statement_names_them(people):
     """What is charged is the budget, and who was assumed public is told with a digest."""
     public, split = people
     critics = PublicPeople(public, "critics of a paper")
-    bayes = Bayes(epsilon=1.0, delta=1e-6).fit(
-        split.train, users=PEOPLE, public=critics
-    )
+    bayes = Bayes(epsilon=1.0, delta=1e-6).fit(split.train, users=PEOPLE, public=critics)
     told = " ".join(bayes.statement_.public)
     assert "200 people who are taken to be public (critics of a paper" in told
     assert critics.digest[:16] in told
@@ -182,9 +168,7 @@ def test_what_they_cannot_serve_is_refused(people):
             method.fit(split.train, users=PEOPLE, public=given)
     with pytest.raises(DataError, match="public people"):
         Bayes(epsilon=1.0).fit(
-            split.train,
-            users=PEOPLE,
-            public=PublicPeople(public.take(public.user < 3)),
+            split.train, users=PEOPLE, public=PublicPeople(public.take(public.user < 3))
         )
     with pytest.raises(SettingError, match="description"):
         PublicPeople(public, "two\nlines")

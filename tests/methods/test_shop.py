@@ -43,9 +43,7 @@ def shop():
     )
     tags = [f"kind {one}" for one in range(KINDS)]
     tagged = (kind[:, None] == np.arange(KINDS)).astype(np.uint8)
-    return per_rating(ratings, 0.1, 0), Catalogue(
-        names, tags=tags, tagged=tagged
-    )
+    return per_rating(ratings, 0.1, 0), Catalogue(names, tags=tags, tagged=tagged)
 
 
 def agreement(model, catalogue, train):
@@ -72,7 +70,5 @@ def test_lists_are_of_what_people_like(shop, epsilon):
     model = trial(Bayes(epsilon=epsilon), split.train, **known)
     assert agreement(model, catalogue, split.train) > 0.8
     plain = trial(Bias(epsilon=epsilon), split.train, **known)
-    errors = [
-        measure(one, split, lists=False)["rmse"] for one in (model, plain)
-    ]
+    errors = [measure(one, split, lists=False)["rmse"] for one in (model, plain)]
     assert errors[0] < errors[1] + 0.006

@@ -29,9 +29,7 @@ def rows():
             name, cls, _, units, calibrations, engines = cells
 
             def split(text):
-                return tuple(
-                    re.sub(r"~~.*?~~", "", text).replace(",", " ").split()
-                )
+                return tuple(re.sub(r"~~.*?~~", "", text).replace(",", " ").split())
 
             yield (
                 name.strip("`"),
@@ -81,9 +79,7 @@ STANDING = "not private"
 """Of a trial, which no book has charged: whatever was drawn, it may not be published."""
 
 
-@pytest.mark.parametrize(
-    ("name", "unit", "calibration", "engine"), list(cells())
-)
+@pytest.mark.parametrize(("name", "unit", "calibration", "engine"), list(cells()))
 def test_a_cell_fits_the_sample(data, name, unit, calibration, engine):
     cls = find(name)
     options = {"calibration": calibration, "engine": engine}
@@ -91,9 +87,7 @@ def test_a_cell_fits_the_sample(data, name, unit, calibration, engine):
         options["unit"] = unit
     if calibration != "none":
         options["epsilon"] = 4.0
-    if unit == "value" or (
-        calibration == "paper" and cls.paper_unit == "value"
-    ):
+    if unit == "value" or (calibration == "paper" and cls.paper_unit == "value"):
         options["delta"] = 0.0
     if (name, calibration) == ("pnbm-langevin", "paper"):
         options["rounds"] = 30  # of 300

@@ -72,9 +72,7 @@ def invented(seed: int) -> Ratings:
     chance = rng.permutation(1 / np.arange(4, ITEMS + 4))
     chance /= chance.sum()
     user = np.repeat(np.arange(PEOPLE), EACH)
-    item = np.concatenate(
-        [rng.choice(ITEMS, EACH, False, chance) for _ in range(PEOPLE)]
-    )
+    item = np.concatenate([rng.choice(ITEMS, EACH, False, chance) for _ in range(PEOPLE)])
     taste = rng.normal(0, 1, (PEOPLE, TASTES))
     loading = rng.normal(0, 0.4, (ITEMS, TASTES))
     effect = rng.normal(0, 0.4, ITEMS)
@@ -82,9 +80,7 @@ def invented(seed: int) -> Ratings:
     value = 3.4 + effect[item] + level[user]
     value += np.sum(taste[user] * loading[item], axis=1)
     value += rng.normal(0, 0.8, len(user))
-    table = csr_array(
-        (np.clip(np.rint(value), 1, 5), (user, item)), shape=(PEOPLE, ITEMS)
-    )
+    table = csr_array((np.clip(np.rint(value), 1, 5), (user, item)), shape=(PEOPLE, ITEMS))
     return tacit.read(table, scale=(1, 5))
 
 
@@ -119,9 +115,7 @@ def test_no_private_cell_beats_its_twin(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIKED)
-def test_no_private_list_beats_that_of_its_twin(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_private_list_beats_that_of_its_twin(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors beside vectors: of so few likes `als` would publish popularity alone, which is
     better than either here."""
     monkeypatch.setattr(vectors, "LEAST_TOLD", 0.0)
@@ -152,9 +146,7 @@ def test_a_weaker_twin_would_be_seen() -> None:
     assert rated().twin("bias", "rating") - private > 2 * SMALL
 
 
-def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> (
-    None
-):
+def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> None:
     above = []
     for population in (7, 8, 9):
         few = invented(population)
@@ -169,9 +161,7 @@ def test_the_twin_of_bias_is_not_above_a_plain_ridge_where_ratings_are_few() -> 
 def test_the_twin_of_bias_knows_what_new_people_think() -> None:
     """What all people have in common is no taste: nobody without a rating may lack it."""
     part = splits.make(invented(8), "people", seed=0, hold=150, fold_in=0.5)
-    nobody = part.fold_in.take(
-        np.zeros(len(part.fold_in), bool), drop_empty=False
-    )
+    nobody = part.fold_in.take(np.zeros(len(part.fold_in), bool), drop_empty=False)
     new = replace(part, fold_in=nobody)
     train = part.train
     count = np.bincount(train.item, minlength=train.n_items)
@@ -230,11 +220,7 @@ def once() -> Any:
 @pytest.mark.parametrize("name", RATED)
 @pytest.mark.parametrize("where", FILES)
 def test_no_private_cell_beats_its_twin_on_real_ratings(
-    where: str,
-    name: str,
-    full: bool,
-    public_data: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    where: str, name: str, full: bool, public_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not full:
         pytest.skip("the judged sizes: TACIT_FULL=1")

@@ -31,10 +31,7 @@ def model(tmp_path: Path) -> Model:
         "usual": (ITEMS,),
         "kept": (2, ITEMS),
     }
-    arrays = {
-        name: rng.uniform(0.1, 1, shape).astype(np.float32)
-        for name, shape in shapes.items()
-    }
+    arrays = {name: rng.uniform(0.1, 1, shape).astype(np.float32) for name, shape in shapes.items()}
     ids = [f"i{k}" for k in range(ITEMS)]
     facts = Schema(1, 5), Catalogue(ids, [f"Film {k}" for k in ids])
     shared = Shared("bayes", "gaussian", arrays, {"noise": 0.7}, *facts)
@@ -47,9 +44,7 @@ def test_an_archive_holds_all_that_a_person_is_predicted_from(model, tmp_path):
     with np.load(tmp_path / "items.npz") as found:
         assert set(found) == BY_ITEM | {"ids", "per_rating", "implied", "usual"}
         for name in set(found) - {"ids"}:
-            np.testing.assert_array_equal(
-                found[name], model.shared.arrays[name]
-            )
+            np.testing.assert_array_equal(found[name], model.shared.arrays[name])
 
 
 def test_a_table_holds_what_is_by_item_whatever_its_shape(model, tmp_path):
@@ -62,6 +57,4 @@ def test_items_are_alike_by_their_loadings_alone(model):
     closeness = {each.item: each.closeness for each in model.similar("i0", 3)}
     rows = model.shared.arrays["loadings"][:, 1:].astype(np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    assert closeness == pytest.approx(
-        {f"i{k}": float(rows[0] @ rows[k]) for k in range(1, ITEMS)}
-    )
+    assert closeness == pytest.approx({f"i{k}": float(rows[0] @ rows[k]) for k in range(1, ITEMS)})

@@ -20,10 +20,7 @@ from tacit.model.person.gaussian_personal import GaussianPersonal
 @pytest.fixture(scope="module")
 def model():
     return trial(
-        Bayes(epsilon=20),
-        sample(people=1500, seed=1),
-        items=sample_catalogue(),
-        users=1500,
+        Bayes(epsilon=20), sample(people=1500, seed=1), items=sample_catalogue(), users=1500
     )
 
 
@@ -51,9 +48,7 @@ def copies(catalogue, rows):
 
 
 def test_known_items_keep_every_number(model):
-    shared = add_items(
-        model.shared, copies(model.shared.catalogue, np.arange(5))
-    )
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
     for name, array in model.shared.arrays.items():
         assert np.array_equal(shared.arrays[name][: len(array)], array)
     assert len(shared.catalogue) == len(model.shared.catalogue) + 5
@@ -62,30 +57,20 @@ def test_known_items_keep_every_number(model):
 def test_new_items_follow_their_features(model):
     rows = np.arange(0, len(model.shared.catalogue), 2)
     shared = add_items(model.shared, copies(model.shared.catalogue, rows))
-    known, guess = (
-        model.shared.arrays["baseline"][rows],
-        shared.arrays["baseline"][-len(rows) :],
-    )
+    known, guess = (model.shared.arrays["baseline"][rows], shared.arrays["baseline"][-len(rows) :])
     assert np.corrcoef(known, guess)[0, 1] > 0.3
 
 
 def test_new_items_are_less_sure(model):
-    shared = add_items(
-        model.shared, copies(model.shared.catalogue, np.arange(5))
-    )
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(5)))
     extended = Model(shared, model.statement)
     own = {model.shared.catalogue.ids[7]: 5.0}
-    new, known = (
-        extended.predict(own, ["new 3"])[0],
-        [p.error for p in model.predict(own)],
-    )
+    new, known = (extended.predict(own, ["new 3"])[0], [p.error for p in model.predict(own)])
     assert new.error > np.median(known)
 
 
 def test_the_extended_model_is_saved_and_names_its_origin(model, tmp_path):
-    shared = add_items(
-        model.shared, copies(model.shared.catalogue, np.arange(2))
-    )
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(2)))
     Model(shared, model.statement).save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.shared.digest() == shared.digest()
@@ -106,17 +91,12 @@ def test_having_rated_a_new_item_says_what_its_loadings_say(model, choosing):
     told = (arrays["loadings"][row] - arrays["usual"]) @ arrays["implied"]
     np.testing.assert_allclose(found.implied[row], told)
     own = {"new 2": 5.0, choosing.catalogue.ids[7]: 1.0}
-    answers = [
-        Model(each, model.statement).predict(own, ["new 4"])[0]
-        for each in (shared, bare)
-    ]
+    answers = [Model(each, model.statement).predict(own, ["new 4"])[0] for each in (shared, bare)]
     assert all(np.isfinite(each.rating) for each in answers)
     assert abs(answers[0].rating - answers[1].rating) > 1e-3
 
 
-def test_what_choices_imply_is_cut_out_with_the_paid_model(
-    model, choosing, tmp_path
-):
+def test_what_choices_imply_is_cut_out_with_the_paid_model(model, choosing, tmp_path):
     shared = add_items(choosing, copies(choosing.catalogue, np.arange(2)))
     Model(shared, model.statement).save(tmp_path / "model")
     again = load(tmp_path / "model").shared
@@ -134,9 +114,7 @@ def untitled(model):
 
 
 @pytest.mark.parametrize("name", ["shared", "untitled"])
-def test_the_paid_model_is_cut_out_of_two_extensions(
-    name, model, untitled, tmp_path
-):
+def test_the_paid_model_is_cut_out_of_two_extensions(name, model, untitled, tmp_path):
     """Break 10: an extended model leads back to the one that was paid for."""
     first = model.shared if name == "shared" else untitled
     once = add_items(first, copies(first.catalogue, np.arange(3)))
@@ -156,9 +134,7 @@ def doctored(shared, name, row):
 @pytest.mark.parametrize(("name", "row"), [("baseline", -1), ("baseline", 0)])
 def test_what_features_do_not_give_is_no_extension(model, name, row):
     """Neither a new item of somebody's own making nor a changed old one passes."""
-    shared = add_items(
-        model.shared, copies(model.shared.catalogue, np.arange(2))
-    )
+    shared = add_items(model.shared, copies(model.shared.catalogue, np.arange(2)))
     with pytest.raises(ModelError, match="not an extension"):
         paid_for(doctored(shared, name, row))
 
@@ -175,9 +151,7 @@ def test_what_features_do_not_give_is_no_extension(model, name, row):
     ],
 )
 def test_a_lineage_that_was_made_up_is_refused(model, steps):
-    shared = replace(
-        model.shared, settings={**model.shared.settings, EXTENDED: steps}
-    )
+    shared = replace(model.shared, settings={**model.shared.settings, EXTENDED: steps})
     with pytest.raises(ModelError, match="not an extension"):
         paid_for(shared)
 
@@ -195,9 +169,7 @@ def test_features_are_matched_by_name():
         numbers=["n"],
         numeric=np.array([[2.0]], np.float32),
     )
-    new = Catalogue(
-        ["b"], ["B"], tags=["z", "y"], tagged=np.array([[1, 1]], np.uint8)
-    )
+    new = Catalogue(["b"], ["B"], tags=["z", "y"], tagged=np.array([[1, 1]], np.uint8))
     both = merge(old, new, [0])
     assert both.tagged is not None
     assert both.tagged.tolist() == [[1, 0], [0, 1]]

@@ -29,10 +29,7 @@ GAUSSIAN = {
     "loadings": np.ones((ITEMS, 3), np.float32),
     "weight": np.ones(ITEMS, np.float32),
 }
-CHOICE = {
-    "implied": np.ones((3, 3), np.float32),
-    "usual": np.ones(3, np.float32),
-}
+CHOICE = {"implied": np.ones((3, 3), np.float32), "usual": np.ones(3, np.float32)}
 LISTS = {
     "start": np.arange(ITEMS + 1, dtype=np.int64),
     "neighbour": np.array([1, 2, 3, 4, 0], np.int32),
@@ -40,10 +37,7 @@ LISTS = {
 }
 HOLDS: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
     "gaussian": (GAUSSIAN, {"noise": 0.75}),
-    "kept-neighbours": (
-        {**GAUSSIAN, **LISTS},
-        {"noise": 0.75, "neighbours": 2.0},
-    ),
+    "kept-neighbours": ({**GAUSSIAN, **LISTS}, {"noise": 0.75, "neighbours": 2.0}),
     "ease": (
         {
             "weight": np.ones(ITEMS, np.float32),
@@ -157,17 +151,7 @@ def test_how_large_a_model_may_be_can_be_said(folder, monkeypatch):
         "\ufeff{}",
         "9" * 10_000,
     ],
-    ids=[
-        "empty",
-        "cut",
-        "deep",
-        "twice",
-        "nan",
-        "null",
-        "many",
-        "mark",
-        "long",
-    ],
+    ids=["empty", "cut", "deep", "twice", "nan", "null", "many", "mark", "long"],
 )
 @pytest.mark.parametrize("name", ["model.json", "items.json"])
 def test_json_is_read_strictly(folder, name, text):
@@ -270,10 +254,7 @@ def test_catalogues_are_checked(folder, changes):
         ("gaussian", CHOICE | {"usual": np.ones(ITEMS, np.float32)}),
         ("gaussian", CHOICE | {"usual": np.ones((1, 3), np.float32)}),
         ("gaussian", CHOICE | {"usual": np.full(3, np.nan, np.float32)}),
-        (
-            "kept-neighbours",
-            {"start": np.array([0, 5, 1, 5, 2, 5], np.uint32)},
-        ),
+        ("kept-neighbours", {"start": np.array([0, 5, 1, 5, 2, 5], np.uint32)}),
         ("kept-neighbours", {"start": np.arange(ITEMS + 1)[::-1].copy()}),
         ("kept-neighbours", {"start": np.arange(ITEMS + 1) * 2}),
         ("kept-neighbours", {"neighbour": np.full(ITEMS, 7, np.int32)}),
@@ -283,9 +264,7 @@ def test_catalogues_are_checked(folder, changes):
         ("ease", {"head": np.array([1, 1], np.int32)}),
         ("ease", {"left": np.ones((2, 4), np.float32)}),
     ],
-    ids=lambda value: (
-        value if isinstance(value, str) else str(next(iter(value)))
-    ),
+    ids=lambda value: value if isinstance(value, str) else str(next(iter(value))),
 )
 def test_arrays_fit_the_personal_model(tmp_path, personal, changes):
     """Break 9: shapes, indices and types that ended in tracebacks; all digests are right."""
@@ -319,9 +298,7 @@ def test_numbers_without_sense_are_an_error_of_the_model(tmp_path):
             ask()
 
 
-def tensors(
-    header: Any, body: bytes = b"", length: int | None = None
-) -> bytearray:
+def tensors(header: Any, body: bytes = b"", length: int | None = None) -> bytearray:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     size = len(text) if length is None else length
     return bytearray(struct.pack("<Q", size) + text + body)

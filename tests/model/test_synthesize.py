@@ -24,9 +24,7 @@ def planted(**numbers: float) -> Shared:
     """A model whose people are known: 60 items, one taste, activity as released."""
     rng = np.random.default_rng(1)
     baseline = np.linspace(-1.2, 1.2, ITEMS)
-    loadings = np.column_stack(
-        [np.full(ITEMS, 0.4), 0.5 * rng.standard_normal(ITEMS)]
-    )
+    loadings = np.column_stack([np.full(ITEMS, 0.4), 0.5 * rng.standard_normal(ITEMS)])
     weight = 400 * np.exp(-np.arange(ITEMS)[::-1] / 15.0) + 20
     arrays = {
         "baseline": baseline.astype(np.float32),
@@ -49,9 +47,7 @@ def fitted(tmp_path_factory):
     """A certified model of the embedded sample, and its book."""
     book = tmp_path_factory.mktemp("book") / "book.db"
     bias = tacit.Bias(epsilon=5, delta=1e-6, ledger=str(book))
-    model = bias.fit(
-        tacit.sample(400), items=tacit.sample_catalogue(), users=400
-    )
+    model = bias.fit(tacit.sample(400), items=tacit.sample_catalogue(), users=400)
     return model, book
 
 
@@ -113,9 +109,7 @@ def test_activity_is_as_released():
     weight *= 1000.0 * np.sqrt(count).mean() / weight.sum()
     arrays = dict(shared.arrays) | {"weight": weight.astype(np.float32)}
     told: dict[str, str] = {}
-    world = world_of(
-        Shared(**(vars(shared) | {"arrays": arrays})), "user", told
-    )
+    world = world_of(Shared(**(vars(shared) | {"arrays": arrays})), "user", told)
     assert world.activity.median == 30.0
     assert abs(world.activity.spread - 0.8) < 0.02
     assert "as released" in told["activity"]
@@ -218,10 +212,6 @@ def test_the_command(fitted, tmp_path, capsys, monkeypatch):
     assert done.exit_code == 0, done.output
     assert "30 invented people" in done.output
     assert "(5, 1e-06) for a user" in done.output
-    times = CliRunner().invoke(
-        command, [*asked, "--overwrite", "--times", "then,now"]
-    )
+    times = CliRunner().invoke(command, [*asked, "--overwrite", "--times", "then,now"])
     assert isinstance(times.exception, SettingError)
-    assert isinstance(
-        CliRunner().invoke(command, asked).exception, tacit.TacitError
-    )
+    assert isinstance(CliRunner().invoke(command, asked).exception, tacit.TacitError)

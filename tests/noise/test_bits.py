@@ -48,18 +48,12 @@ def counting_source() -> Callable[[int], bytes]:
 
 def forked(mode: str) -> str:
     run = subprocess.run(
-        [sys.executable, "-c", FORK, mode],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
+        [sys.executable, "-c", FORK, mode], capture_output=True, text=True, check=True, timeout=60
     )
     return run.stdout.strip()
 
 
-needs_fork = pytest.mark.skipif(
-    not hasattr(os, "fork"), reason="this system has no fork"
-)
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
 @needs_fork
@@ -84,23 +78,18 @@ def test_two_generators_never_share_a_stream() -> None:
 def test_one_stream_does_not_repeat() -> None:
     bits = fresh()
     drawn = np.concatenate(
-        [bits.words(n) for n in (1, 70_000, 3, 32_768, 5)]
-        + [np.array([bits.word()], np.uint64)]
+        [bits.words(n) for n in (1, 70_000, 3, 32_768, 5)] + [np.array([bits.word()], np.uint64)]
     )
     assert np.unique(drawn).size == drawn.size
 
 
 def test_every_bit_is_fair() -> None:
     words = fresh().words(100_000)
-    ones = np.array(
-        [int(np.sum(words >> np.uint64(k) & np.uint64(1))) for k in range(64)]
-    )
+    ones = np.array([int(np.sum(words >> np.uint64(k) & np.uint64(1))) for k in range(64)])
     assert np.all(np.abs(ones - 50_000) < 10 * np.sqrt(25_000))
 
 
-def test_a_generator_takes_a_new_key_in_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_generator_takes_a_new_key_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bits_module, "_REKEY_BYTES", 80)
     asked: list[int] = []
 
@@ -135,25 +124,16 @@ def test_injection_ends_with_an_error() -> None:
 
 
 def test_a_short_source_is_refused() -> None:
-    with (
-        bits_module._inject(lambda n: b""),
-        pytest.raises(SettingError, match="too few"),
-    ):
+    with bits_module._inject(lambda n: b""), pytest.raises(SettingError, match="too few"):
         fresh()
 
 
 def test_only_the_testing_package_may_inject() -> None:
     root = Path(tacit.__file__).parent
-    users = [
-        p
-        for p in root.rglob("*.py")
-        if "_inject" in p.read_text(encoding="utf-8")
-    ]
+    users = [p for p in root.rglob("*.py") if "_inject" in p.read_text(encoding="utf-8")]
     outside = {p.relative_to(root).parts[0] for p in users} - {"testing"}
     assert outside <= {"noise"}
-    assert [
-        p.name for p in users if p.relative_to(root).parts[0] == "noise"
-    ] == ["bits.py"]
+    assert [p.name for p in users if p.relative_to(root).parts[0] == "noise"] == ["bits.py"]
 
 
 @pytest.mark.parametrize("clone", [pickle.dumps, copy.copy, copy.deepcopy])
@@ -192,7 +172,5 @@ def test_noise_imports_neither_numba_nor_scipy() -> None:
         "import sys, tacit.noise, tacit.noise.gaussian; print({'numba', 'scipy'} & "
         "set(sys.modules))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

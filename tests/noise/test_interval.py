@@ -30,9 +30,7 @@ def true(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def holds(
-    interval: tuple[int, int], value: Decimal, precision: int, width: int
-) -> None:
+def holds(interval: tuple[int, int], value: Decimal, precision: int, width: int) -> None:
     scaled = value * (Decimal(2) ** precision)
     assert interval[0] <= scaled <= interval[1]
     assert interval[1] - interval[0] <= width
@@ -58,9 +56,7 @@ def test_exp_of_an_interval_covers_both_ends() -> None:
     assert high >= exp_minus_rational(Fraction(1), 64)[1]
 
 
-@given(
-    st.fractions(min_value=Fraction(1, 10**15), max_value=10**15), precisions
-)
+@given(st.fractions(min_value=Fraction(1, 10**15), max_value=10**15), precisions)
 def test_log(x: Fraction, precision: int) -> None:
     with localcontext(prec=400):
         low, high = log(fixed(x, precision + 80), precision + 80)
@@ -71,11 +67,7 @@ def test_log(x: Fraction, precision: int) -> None:
 @pytest.mark.parametrize("precision", [64, 300])
 def test_log_factorial(k: int, precision: int) -> None:
     with localcontext(prec=400):
-        direct = (
-            sum((Decimal(i).ln() for i in range(2, k + 1)), Decimal(0))
-            if k < 20
-            else None
-        )
+        direct = sum((Decimal(i).ln() for i in range(2, k + 1)), Decimal(0)) if k < 20 else None
     low, high = log_factorial(k, precision)
     reference = log((math.factorial(k) << 400,) * 2, 400)
     assert low <= -(-reference[1] >> 400 - precision)
@@ -100,9 +92,7 @@ def test_log_factorial_steps_by_the_logarithm_at_large_numbers() -> None:
     positive.filter(lambda x: x > Fraction(1, 10**9)),
     positive.filter(lambda x: x > Fraction(1, 10**9)),
 )
-def test_products_and_quotients_hold_the_true_value(
-    a: Fraction, b: Fraction
-) -> None:
+def test_products_and_quotients_hold_the_true_value(a: Fraction, b: Fraction) -> None:
     p = 128
     low, high = times(fixed(a, p), fixed(b, p), p)
     assert Fraction(low, 1 << p) <= a * b <= Fraction(high, 1 << p)

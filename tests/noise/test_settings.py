@@ -51,9 +51,7 @@ SCORES = np.array([3, 1])
         lambda: polya_shares(3, 0.5, INF),
     ],
 )
-def test_impossible_settings_are_refused_with_a_remedy(
-    call: Callable[[], object],
-) -> None:
+def test_impossible_settings_are_refused_with_a_remedy(call: Callable[[], object]) -> None:
     with pytest.raises(SettingError) as caught:
         call()
     assert caught.value.remedy
@@ -95,23 +93,17 @@ def test_the_largest_scale_uses_its_range_and_does_not_wrap(
 
 
 @pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace])
-def test_the_smallest_scale_is_all_zeros(
-    sampler: Callable[..., np.ndarray],
-) -> None:
+def test_the_smallest_scale_is_all_zeros(sampler: Callable[..., np.ndarray]) -> None:
     assert not sampler(1000, 2.0**-10).any()
 
 
 @pytest.mark.parametrize("sampler", [discrete_gaussian, discrete_laplace])
-def test_several_threads_draw_different_noise(
-    sampler: Callable[..., np.ndarray],
-) -> None:
+def test_several_threads_draw_different_noise(sampler: Callable[..., np.ndarray]) -> None:
     drawn = sampler(200_000, 1e9, threads=3)
     assert np.unique(drawn).size > 199_000
 
 
-def test_a_draw_beyond_64_bits_is_a_failure_and_no_wrap(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_draw_beyond_64_bits_is_a_failure_and_no_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Strips, "settle", lambda *_: 1 << 63)
     with pytest.raises(Failure, match="64 bits"):
         draw(table("laplace", 1e3), 1000, margin=0.9)
@@ -126,9 +118,7 @@ def test_injected_bits_give_the_same_noise_again() -> None:
 
 
 def test_two_releases_have_different_noise() -> None:
-    assert not np.array_equal(
-        discrete_gaussian(100, 50.0), discrete_gaussian(100, 50.0)
-    )
+    assert not np.array_equal(discrete_gaussian(100, 50.0), discrete_gaussian(100, 50.0))
 
 
 def test_a_response_treats_odd_values_as_documented() -> None:
@@ -138,9 +128,7 @@ def test_a_response_treats_odd_values_as_documented() -> None:
     assert np.all(told[:, 1:] == [1, -1, 1, -1])
 
 
-@pytest.mark.parametrize(
-    "values", [np.array([True, False]), np.array([1, -1], dtype=np.int8)]
-)
+@pytest.mark.parametrize("values", [np.array([True, False]), np.array([1, -1], dtype=np.int8)])
 def test_a_response_takes_bits(values: np.ndarray) -> None:
     told = randomized_response(values, 60.0)
     assert told.tolist() == [1, -1]

@@ -13,19 +13,7 @@ from tacit.noise import kernels
 from tacit.noise.interval import exp_minus_rational, one_minus_exp
 from tacit.noise.strips import Law, Strips, table
 
-SCALES = [
-    2.0**-10,
-    0.3,
-    0.5,
-    1.0,
-    10.0,
-    45.999,
-    127.5,
-    1e3,
-    1e6 / 3,
-    2.0**45,
-    2.0**50,
-]
+SCALES = [2.0**-10, 0.3, 0.5, 1.0, 10.0, 45.999, 127.5, 1e3, 1e6 / 3, 2.0**45, 2.0**50]
 CASES = [(law, scale) for law in ("gaussian", "laplace") for scale in SCALES]
 
 
@@ -35,9 +23,7 @@ def strips(request: pytest.FixtureRequest) -> Strips:
     return table(law, scale)
 
 
-def height(
-    strips: Strips, magnitude: int, precision: int = 320
-) -> tuple[Fraction, Fraction]:
+def height(strips: Strips, magnitude: int, precision: int = 320) -> tuple[Fraction, Fraction]:
     """w(magnitude), by a direct exponential at a higher precision than the table's products."""
     low, high = exp_minus_rational(strips.exponent(magnitude), precision)
     return Fraction(low, 1 << precision), Fraction(high, 1 << precision)
@@ -76,31 +62,21 @@ def test_the_envelope_dominates_the_tail(strips: Strips) -> None:
     assert room >= height(strips, strips.start_of_tail)[0]
 
 
-def test_the_squeeze_stays_below_the_acceptance_of_a_whole_strip(
-    strips: Strips,
-) -> None:
+def test_the_squeeze_stays_below_the_acceptance_of_a_whole_strip(strips: Strips) -> None:
     for j in range(strips.strips):
         last = ((j + 1) << strips.log_width) - 1
         assert (
-            Fraction(int(strips.squeeze[j]), 1 << 21) * mass(strips, j)
-            <= height(strips, last)[1]
+            Fraction(int(strips.squeeze[j]), 1 << 21) * mass(strips, j) <= height(strips, last)[1]
         )
 
 
-def test_the_tail_and_the_reject_column_are_never_squeezed_in(
-    strips: Strips,
-) -> None:
+def test_the_tail_and_the_reject_column_are_never_squeezed_in(strips: Strips) -> None:
     assert not strips.squeeze[strips.strips :].any()
 
 
 def test_few_proposals_are_wasted_or_undecided(strips: Strips) -> None:
     kept = (
-        sum(
-            w * int(s)
-            for w, s in zip(
-                strips.weights, strips.squeeze.tolist(), strict=True
-            )
-        )
+        sum(w * int(s) for w, s in zip(strips.weights, strips.squeeze.tolist(), strict=True))
         / 2**63
     )
     assert kept > 0.94
@@ -110,13 +86,9 @@ def test_the_tail_is_rare(strips: Strips) -> None:
     assert strips.weights[strips.strips] < 2**42 * 1e-9
 
 
-def test_the_exponent_within_a_strip_is_at_most_a_quarter(
-    strips: Strips,
-) -> None:
+def test_the_exponent_within_a_strip_is_at_most_a_quarter(strips: Strips) -> None:
     top, width = strips.start_of_tail, 1 << strips.log_width
-    assert strips.exponent(top - 1) - strips.exponent(top - width) <= Fraction(
-        1, 4
-    )
+    assert strips.exponent(top - 1) - strips.exponent(top - width) <= Fraction(1, 4)
 
 
 def test_the_float_acceptance_is_within_its_margin(strips: Strips) -> None:
@@ -127,10 +99,7 @@ def test_the_float_acceptance_is_within_its_margin(strips: Strips) -> None:
         d = float(offset) * (strips.slope[j] + float(offset) * strips.curve)
         value = Fraction(float(strips.top[j] * kernels._exp_small(d)))
         low, high = strips.acceptance(j, (j << strips.log_width) + offset, 128)
-        error = max(
-            abs(value - Fraction(low, 1 << 128)),
-            abs(value - Fraction(high, 1 << 128)),
-        )
+        error = max(abs(value - Fraction(low, 1 << 128)), abs(value - Fraction(high, 1 << 128)))
         assert error < Fraction(kernels.MARGIN) / 16
 
 
@@ -143,12 +112,8 @@ def test_exact_acceptances_are_probabilities(strips: Strips) -> None:
 
 
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
-@pytest.mark.parametrize(
-    "scale", [0.0, -1.0, 2.0**-11, 2.0**51, float("inf"), float("nan")]
-)
-def test_a_scale_outside_the_proven_range_is_refused(
-    law: Law, scale: float
-) -> None:
+@pytest.mark.parametrize("scale", [0.0, -1.0, 2.0**-11, 2.0**51, float("inf"), float("nan")])
+def test_a_scale_outside_the_proven_range_is_refused(law: Law, scale: float) -> None:
     with pytest.raises(SettingError, match="proven exact"):
         table(law, scale)
 

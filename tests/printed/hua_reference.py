@@ -64,20 +64,7 @@ def shorten(u):
     return u / length if length > 1 else u
 
 
-def iteration(
-    data,
-    U,
-    V,
-    noise,
-    *,
-    step,
-    gain,
-    ridge,
-    bounded,
-    who=None,
-    hold=False,
-    thin=False,
-):
+def iteration(data, U, V, noise, *, step, gain, ridge, bounded, who=None, hold=False, thin=False):
     """All of those `who` take part, from the old U and V; `hold`: people stay."""
     here = range(data.n) if who is None else who
     sums = np.zeros_like(V)
@@ -99,15 +86,7 @@ def iteration(
     for j in range(data.m):
         if raters[j]:
             added = noise[j] / (raters[j] ** 0.5 if thin else 1)
-            items[j] = move(
-                V[j],
-                sums[j] + added,
-                ridge,
-                gain,
-                raters[j],
-                raters.sum(),
-                step,
-            )
+            items[j] = move(V[j], sums[j] + added, ridge, gain, raters[j], raters.sum(), step)
     return new, items
 
 
@@ -147,60 +126,20 @@ def s1_solved(data, V, eta, *, T, ridge=0.001):
     return U, V
 
 
-def s2(
-    data,
-    U,
-    V,
-    eta,
-    rho,
-    *,
-    step,
-    gain=2**-5,
-    ridge=0.001,
-    bounded=True,
-    thin=False,
-):
+def s2(data, U, V, eta, rho, *, step, gain=2**-5, ridge=0.001, bounded=True, thin=False):
     """One iteration for each rho, everybody in each."""
     for fresh in rho:
         U, V = iteration(
-            data,
-            U,
-            V,
-            eta + fresh,
-            step=step,
-            gain=gain,
-            ridge=ridge,
-            bounded=bounded,
-            thin=thin,
+            data, U, V, eta + fresh, step=step, gain=gain, ridge=ridge, bounded=bounded, thin=thin
         )
     return U, V
 
 
-def s3(
-    data,
-    U,
-    V,
-    eta,
-    rho,
-    cohorts,
-    *,
-    step,
-    gain=2**-5,
-    ridge=0.001,
-    bounded=True,
-):
+def s3(data, U, V, eta, rho, cohorts, *, step, gain=2**-5, ridge=0.001, bounded=True):
     """The same with those who are there; eta does not depend on who is."""
     for fresh, who in zip(rho, cohorts, strict=True):
         U, V = iteration(
-            data,
-            U,
-            V,
-            eta + fresh,
-            step=step,
-            gain=gain,
-            ridge=ridge,
-            bounded=bounded,
-            who=who,
+            data, U, V, eta + fresh, step=step, gain=gain, ridge=ridge, bounded=bounded, who=who
         )
     return U, V
 
@@ -223,9 +162,7 @@ def wnmf(data, U, V, eta, *, T, ridge=0.001):
             if alone:
                 above, below = above + up, below + down
             rated = weight.any(axis=0)
-            V = np.where(
-                rated[:, None], V * above / np.maximum(below, 1e-12), V
-            )
+            V = np.where(rated[:, None], V * above / np.maximum(below, 1e-12), V)
     return U, V
 
 

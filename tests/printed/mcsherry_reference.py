@@ -113,9 +113,7 @@ def measure(
     for own, values in people:
         if not len(own):
             continue
-        centred = (
-            values - item[own] - own_average(own, values, item, again, beta_p)
-        )
+        centred = values - item[own] - own_average(own, values, item, again, beta_p)
         centred = np.clip(centred, -clamp, clamp)
         w = 1 / norm_of(len(own), law)
         if unit == "user":
@@ -141,9 +139,7 @@ def averaged(found, diagonal, rest, least=1e-3):
     for part, b in ((own, diagonal), (~own, rest)):
         cov, wgt = found.covariance[part], found.weights[part]
         least_weight = least * abs(wgt.mean()) + 1e-12
-        out[part] = (cov + b * cov.mean()) / np.maximum(
-            wgt + b * wgt.mean(), least_weight
-        )
+        out[part] = (cov + b * cov.mean()) / np.maximum(wgt + b * wgt.mean(), least_weight)
     return out
 
 
@@ -151,18 +147,14 @@ def low_rank(matrix, k, scale):
     """4.6, second step: scaled up, rank k (its positive part), scaled down: one row an item."""
     values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
     top = np.argsort(-values, kind="stable")[:k]
-    return (
-        vectors[:, top] * np.sqrt(np.maximum(values[top], 0)) / scale[:, None]
-    )
+    return vectors[:, top] * np.sqrt(np.maximum(values[top], 0)) / scale[:, None]
 
 
 def matrix_of(found, *, clean, k=20, diagonal=0.0, rest=0.0, least=1e-3):
     """What kNN is given: the cleaned matrix, or without cleaning the plain average."""
     if not clean:
         return averaged(found, 0.0, 0.0, least)
-    rows = factor_of(
-        found, clean=True, k=k, diagonal=diagonal, rest=rest, least=least
-    )
+    rows = factor_of(found, clean=True, k=k, diagonal=diagonal, rest=rest, least=least)
     return rows @ rows.T
 
 
@@ -182,17 +174,13 @@ def centred(found, own, values, beta_p, clamp):
     return level, rest if clamp is None else np.clip(rest, -clamp, clamp)
 
 
-def knn(
-    found, matrix, own, values, asked, *, ridge, k=20, beta_p=20.0, clamp=None
-):
+def knn(found, matrix, own, values, asked, *, ridge, k=20, beta_p=20.0, clamp=None):
     """Bell & Koren's weights over the k own ratings of largest Wgt, with ridge."""
     level, rest = centred(found, own, values, beta_p, clamp)
     out = np.empty(len(asked))
     for place, i in enumerate(asked):
         near = np.argsort(-found.weights[i, own], kind="stable")[:k]
-        system = matrix[np.ix_(own[near], own[near])] + ridge * np.eye(
-            len(near)
-        )
+        system = matrix[np.ix_(own[near], own[near])] + ridge * np.eye(len(near))
         weight = np.linalg.solve(system, matrix[own[near], i])
         out[place] = found.item[i] + level + weight @ rest[near]
     return out

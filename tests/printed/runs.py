@@ -17,9 +17,7 @@ def invented(people=40, items=30, seed=0, filled=0.6):
     them."""
     rng = np.random.default_rng(seed)
     taste = rng.normal(size=(people, 2)) @ rng.normal(size=(2, items))
-    value = np.clip(
-        np.rint(3.2 + taste + rng.normal(0, 0.5, taste.shape)), 1, 5
-    )
+    value = np.clip(np.rint(3.2 + taste + rng.normal(0, 0.5, taste.shape)), 1, 5)
     share = rng.uniform(filled / 2, min(1.5 * filled, 1), people)
     matrix = np.where(rng.random(value.shape) < share[:, None], value, 0.0)
     return matrix, as_ratings(matrix)

@@ -99,9 +99,7 @@ def descent(
     return path
 
 
-def exact(
-    ratings, own_first, items_first, *, k, rate=1.0, own_rate=0.1, ridge=1e-8
-):
+def exact(ratings, own_first, items_first, *, k, rate=1.0, own_rate=0.1, ridge=1e-8):
     """Non-private GD: equations 2 to 6, n for M in the items' steps."""
     items = items_first
     path = []

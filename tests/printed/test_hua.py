@@ -57,10 +57,7 @@ def sides(data):
 def predicted(split, name, *, noise_off=False, **settings):
     """The held-back cells on the scale from 1 to 5."""
     method = find(name)(
-        calibration="paper",
-        epsilon=EPSILON,
-        seed=SEED,
-        **{"factors": WIDTH} | settings,
+        calibration="paper", epsilon=EPSILON, seed=SEED, **{"factors": WIDTH} | settings
     )
     model = trial(method, split.train, noise_off=noise_off)
     own, test = split.fold_in, split.test
@@ -75,11 +72,7 @@ def furthest(split, found, U, V):
     row = np.cumsum(some) - 1
     rated = np.bincount(split.train.item, minlength=len(V)) > 0
     cells = zip(split.test.user, split.test.item, found, strict=True)
-    return max(
-        abs(told - U[row[i]] @ V[j])
-        for i, j, told in cells
-        if some[i] and rated[j]
-    )
+    return max(abs(told - U[row[i]] @ V[j]) for i, j, told in cells if some[i] and rated[j])
 
 
 # ------------------------------------------------------------------ S1
@@ -131,9 +124,7 @@ def s1_ours(split, step, law="knorm", **settings):
     said = {"model": step} if "weighted" in step else {"step": step}
     rate = GAIN.get(step, 1.0)
     return predicted(
-        split,
-        "mf-objective",
-        **{"law": law, "epochs": ROUNDS, "rate": rate} | said | settings,
+        split, "mf-objective", **{"law": law, "epochs": ROUNDS, "rate": rate} | said | settings
     )
 
 
@@ -192,9 +183,7 @@ def test_a_level_or_another_scale_would_show(split, data, handed, name):
     kind = {"epochs": ROUNDS} if name == "mf-objective" else {"rounds": ROUNDS}
     found = predicted(split, name, noise_off=True, bounded=True, **kind)
     lower = ref.Ratings(
-        [(i, j, r - 1) for i, each in enumerate(data.by_user) for j, r in each],
-        data.n,
-        data.m,
+        [(i, j, r - 1) for i, each in enumerate(data.by_user) for j, r in each], data.n, data.m
     )
     nothing = np.zeros((data.m, WIDTH))
     twice = 2 * ROUNDS if name == "mf-objective" else ROUNDS
@@ -245,12 +234,7 @@ def dealt(monkeypatch):
 @pytest.mark.parametrize("step", STEPS)
 def test_s2_is_the_papers(split, data, dealt, step, noise):
     found = predicted(
-        split,
-        "mf-federated",
-        step=step,
-        rate=GAIN[step],
-        rounds=ROUNDS,
-        noise_off=not noise,
+        split, "mf-federated", step=step, rate=GAIN[step], rounds=ROUNDS, noise_off=not noise
     )
     nothing = np.zeros((data.m, WIDTH))
     eta, *rho = dealt["noise"] or [nothing] * (ROUNDS + 1)

@@ -38,10 +38,7 @@ def data():
 def people_of(ratings):
     """(items, ratings of 1 to 5) of everyone."""
     return [
-        (
-            ratings.item[ratings.row(u)].astype(int),
-            ratings.value[ratings.row(u)].astype(float),
-        )
+        (ratings.item[ratings.row(u)].astype(int), ratings.value[ratings.row(u)].astype(float))
         for u in range(ratings.n_users)
     ]
 
@@ -78,9 +75,7 @@ def wanted(method, data, people=None, draws=plain.nothing, **settings):
     told = {
         "ridge": settings["ridge"],
         "beta_p": settings.get("person_prior", 20.0),
-        "clamp": settings.get("clamp", 1.0)
-        if settings.get("residuals") == "clamped"
-        else None,
+        "clamp": settings.get("clamp", 1.0) if settings.get("residuals") == "clamped" else None,
     }
     if method is CovarianceKNN:
         matrix = plain.matrix_of(found, clean=clean, **shrink)
@@ -121,13 +116,7 @@ SETTINGS = [
     {"law": "laplace"},
     {"unit": "user"},
     {"unit": "user", "law": "laplace", "person_total": "norm"},
-    {
-        "item_prior": 3.0,
-        "person_prior": 7.0,
-        "clamp": 0.6,
-        "rank": 5,
-        "residuals": "clamped",
-    },
+    {"item_prior": 3.0, "person_prior": 7.0, "clamp": 0.6, "rank": 5, "residuals": "clamped"},
 ]
 
 
@@ -137,9 +126,7 @@ def test_without_noise_a_whole_run_is_the_papers(data, method, settings):
     model = program(method, data, **settings)
     right = wanted(method, data, **settings)
     np.testing.assert_allclose(predicted(model, data), right, atol=NEAR)
-    np.testing.assert_allclose(
-        predicted_alone(model, data, 3), right[3], atol=NEAR
-    )
+    np.testing.assert_allclose(predicted_alone(model, data, 3), right[3], atol=NEAR)
 
 
 @contextmanager
@@ -178,19 +165,12 @@ def the_same(seen, entries=False):
     return noise
 
 
-NOISY = [
-    {},
-    {"cleaning": "none", "law": "laplace"},
-    {"unit": "user"},
-    {"matrix_noise": "entries"},
-]
+NOISY = [{}, {"cleaning": "none", "law": "laplace"}, {"unit": "user"}, {"matrix_noise": "entries"}]
 
 
 @pytest.mark.parametrize("settings", NOISY, ids=str)
 @pytest.mark.parametrize("method", BOTH)
-def test_with_the_same_draws_a_whole_run_is_the_papers(
-    data, method, settings, monkeypatch
-):
+def test_with_the_same_draws_a_whole_run_is_the_papers(data, method, settings, monkeypatch):
     with recorded(monkeypatch) as seen:
         model = program(method, data, noise_off=False, **settings)
     assert all(seen[path].any() for path in seen if path != "probe/parameters")
@@ -209,13 +189,7 @@ def test_with_a_probe_set_the_rest_is_measured(data, method, cleaning):
     the paper's on what is left."""
     made = method(epsilon=30.0, calibration="paper", cleaning=cleaning, seed=2)
     model = trial(made, data, noise_off=True)
-    block = Block(
-        np.arange(PEOPLE),
-        data.ptr,
-        data.item,
-        data.value.astype(np.float64),
-        data.time,
-    )
+    block = Block(np.arange(PEOPLE), data.ptr, data.item, data.value.astype(np.float64), data.time)
     kept = split_probe(block, 2).training
     assert 0.9 * len(data) < len(kept.item) < len(data)
     people = [
@@ -282,27 +256,18 @@ def by_rating(monkeypatch):
     """Section 4.5 with the weights of single ratings."""
     from tacit.methods.item_item.printed.measure import Measurements
 
-    monkeypatch.setattr(
-        Measurements, "_lengths", lambda self, used: np.ones(len(used.value))
-    )
+    monkeypatch.setattr(Measurements, "_lengths", lambda self, used: np.ones(len(used.value)))
 
 
 @pytest.mark.parametrize(
     ("mistake", "settings"),
-    [
-        (joint, {}),
-        (truncated, {"cleaning": "none"}),
-        (by_rating, {"unit": "user"}),
-    ],
+    [(joint, {}), (truncated, {"cleaning": "none"}), (by_rating, {"unit": "user"})],
 )
 def test_a_mistake_put_back_is_caught(data, mistake, settings, monkeypatch):
     mistake(monkeypatch)
     model = program(CovarianceKNN, data, **settings)
     right = wanted(CovarianceKNN, data, **settings)
-    rows = [
-        np.abs(predicted_alone(model, data, row) - right[row]).max()
-        for row in (0, 3, 8)
-    ]
+    rows = [np.abs(predicted_alone(model, data, row) - right[row]).max() for row in (0, 3, 8)]
     assert max(rows) > 1e-3
 
 

@@ -28,10 +28,7 @@ from .runs import invented, predictions
 
 PEOPLE, ITEMS, RANK, ROUNDS = 40, 30, 3, 4
 TOLERANCE = 1e-4
-WAYS = {
-    "one-bit": tacit.OneBitMF,
-    "one-bit-projected": tacit.ProjectedOneBitMF,
-}
+WAYS = {"one-bit": tacit.OneBitMF, "one-bit-projected": tacit.ProjectedOneBitMF}
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +65,7 @@ def descent_of(method, epsilon):
 def asked_by(made):
     def asked(turn):
         out = np.empty(PEOPLE, np.int64)
-        kernels.drawn(
-            np.arange(PEOPLE), made.keys[turn - 1], made.size * RANK, out
-        )
+        kernels.drawn(np.arange(PEOPLE), made.keys[turn - 1], made.size * RANK, out)
         return out
 
     return asked
@@ -104,11 +99,7 @@ def plain(method, data, epsilon, people=None):
 
 def fitted(name, **more):
     return WAYS[name](
-        calibration="paper",
-        epsilon=more.pop("epsilon", 6.0),
-        rank=RANK,
-        rounds=ROUNDS,
-        **more,
+        calibration="paper", epsilon=more.pop("epsilon", 6.0), rank=RANK, rounds=ROUNDS, **more
     )
 
 
@@ -132,12 +123,7 @@ def test_algorithms_1_and_2_with_the_same_draws(data, same_draws, name, more):
     assert len(got) == len(path)
     assert got == pytest.approx(np.array(path), rel=TOLERANCE, abs=TOLERANCE)
     expected = paper.predicted(
-        data[0],
-        first,
-        path,
-        method.settings.own_rate,
-        method.settings.ridge,
-        people,
+        data[0], first, path, method.settings.own_rate, method.settings.ridge, people
     )
     found = predictions(model, data[1])
     assert found == pytest.approx(expected, abs=TOLERANCE)
@@ -145,15 +131,11 @@ def test_algorithms_1_and_2_with_the_same_draws(data, same_draws, name, more):
 
 @pytest.mark.parametrize("name", WAYS)
 def test_the_non_private_descent(data, name):
-    method = WAYS[name](
-        calibration="none", form="descent", rank=RANK, rounds=ROUNDS
-    )
+    method = WAYS[name](calibration="none", form="descent", rank=RANK, rounds=ROUNDS)
     model = trial(method, data[1])
     made = descent_of(method, 1.0)
     first = np.full(RANK, made.level)
-    path = paper.exact(
-        data[0], first, made.first[0].astype(np.float64), k=ROUNDS
-    )
+    path = paper.exact(data[0], first, made.first[0].astype(np.float64), k=ROUNDS)
     got = model.shared.arrays["path"]
     assert got == pytest.approx(np.array(path), abs=TOLERANCE)
     expected = paper.predicted(data[0], first, path, 0.1, 1e-8)
@@ -224,17 +206,12 @@ def test_the_simple_solution_with_the_same_draws(data, monkeypatch, single):
 
 
 @pytest.mark.parametrize(
-    ("items", "asked", "q"),
-    [(26_744, None, 2674), (40, None, 4), (40, 2700, 40)],
+    ("items", "asked", "q"), [(26_744, None, 2674), (40, None, 4), (40, 2700, 40)]
 )
 def test_q_is_a_tenth_of_the_items_and_told_as_it_is_used(items, asked, q):
-    method = tacit.ProjectedOneBitMF(
-        calibration="paper", epsilon=1.0, projection=asked
-    )
+    method = tacit.ProjectedOneBitMF(calibration="paper", epsilon=1.0, projection=asked)
     catalogue = Catalogue([str(i) for i in range(items)])
-    public = Public(
-        tacit.Schema(1, 5), catalogue, "user", "paper", Budget(1.0, 0.0)
-    )
+    public = Public(tacit.Schema(1, 5), catalogue, "user", "paper", Budget(1.0, 0.0))
     assert method.used(public)["projection"] == q
 
 
@@ -255,9 +232,7 @@ COMMON = {"rank": 2, "rate": 1e-3, "own_rate": 1e-6}
 def exact_items(people, k):
     """V after k steps without noise."""
     _, ratings = invented(people, 20, seed=5, filled=0.5)
-    method = tacit.OneBitMF(
-        calibration="none", form="descent", rounds=k, **COMMON
-    )
+    method = tacit.OneBitMF(calibration="none", form="descent", rounds=k, **COMMON)
     return trial(method, ratings).shared.arrays["path"][-1]
 
 
@@ -284,8 +259,7 @@ def test_the_error_of_v_falls_like_one_over_epsilon(name):
     factor of 64 in epsilon, the mean over 12 runs of a maximum over 40 numbers has a
     standard error of 6 %: the slope one of .02."""
     few, many = (
-        np.mean([final_error(name, 300, epsilon) for _ in range(12)])
-        for epsilon in (0.01, 0.64)
+        np.mean([final_error(name, 300, epsilon) for _ in range(12)]) for epsilon in (0.01, 0.64)
     )
     slope = np.log(few / many) / np.log(64)
     assert slope == pytest.approx(1.0, abs=0.12)
@@ -295,8 +269,7 @@ def test_the_error_of_v_falls_like_one_over_epsilon(name):
 def test_the_error_of_v_falls_like_one_over_the_root_of_the_people(name):
     """The same theorems, in n: a factor of 9 in people is a factor of 3."""
     few, many = (
-        np.mean([final_error(name, people, 0.05) for _ in range(12)])
-        for people in (80, 720)
+        np.mean([final_error(name, people, 0.05) for _ in range(12)]) for people in (80, 720)
     )
     assert np.log(few / many) / np.log(9) == pytest.approx(0.5, abs=0.25)
 
@@ -304,12 +277,7 @@ def test_the_error_of_v_falls_like_one_over_the_root_of_the_people(name):
 def test_the_correction_divides_the_error_of_v_by_its_square():
     """Section 4.2: f_k = k^2 leaves O(1/(k eps sqrt n)) where noise rules."""
     plain, corrected = (
-        np.mean(
-            [
-                final_error("one-bit-projected", 300, 0.01, 5, way)
-                for _ in range(12)
-            ]
-        )
+        np.mean([final_error("one-bit-projected", 300, 0.01, 5, way) for _ in range(12)])
         for way in ("one", "k2")
     )
     assert plain / corrected == pytest.approx(25.0, rel=0.6)

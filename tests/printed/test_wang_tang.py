@@ -17,22 +17,8 @@ from .runs import Tape, handing, invented, predictions
 PEOPLE, ITEMS, LEAST, NEAR = 40, 30, 12, 9
 FIRST = np.random.default_rng(0).uniform(-0.1, 0.1, (ITEMS, ITEMS))
 """The start that the program draws from its seed: uniform in +-.1."""
-SGD = {
-    "rounds": 4,
-    "rate": 0.05,
-    "decay": 0.02,
-    "rescale": 5.0,
-    "floor": 2.0,
-    "least": LEAST,
-}
-PLAIN_SGD = {
-    "rounds": 4,
-    "eta": 0.05,
-    "decay": 0.02,
-    "beta": 5.0,
-    "floor": 2.0,
-    "least": LEAST,
-}
+SGD = {"rounds": 4, "rate": 0.05, "decay": 0.02, "rescale": 5.0, "floor": 2.0, "least": LEAST}
+PLAIN_SGD = {"rounds": 4, "eta": 0.05, "decay": 0.02, "beta": 5.0, "floor": 2.0, "least": LEAST}
 LANGEVIN = {
     "rounds": 45,
     "rate": 2e-3,
@@ -86,9 +72,7 @@ def agree(model, data, learned, mean, floor):
 
 
 def sgd(data, monkeypatch, tape, **more):
-    method = NeighborhoodSGD(
-        calibration="paper", epsilon=30.0, neighbours=NEAR, **SGD | more
-    )
+    method = NeighborhoodSGD(calibration="paper", epsilon=30.0, neighbours=NEAR, **SGD | more)
     with handing(monkeypatch, tape):
         return trial(method, data[1])
 
@@ -107,29 +91,21 @@ def test_algorithm_1_with_the_same_draws(data, monkeypatch, paranoid):
     model = sgd(data, monkeypatch, tape, paranoid=paranoid)
     assert tape.handed == SGD["rounds"]
     reach = paper.PHI if paranoid == "left-out" else np.inf
-    learned, mean = paper.descent(
-        data[0], FIRST, tape, epsilon=30.0, reach=reach, **PLAIN_SGD
-    )
+    learned, mean = paper.descent(data[0], FIRST, tape, epsilon=30.0, reach=reach, **PLAIN_SGD)
     agree(model, data, learned, mean, SGD["floor"])
 
 
 def test_algorithm_1_without_noise(data):
-    method = NeighborhoodSGD(
-        calibration="paper", epsilon=30.0, neighbours=NEAR, **SGD
-    )
+    method = NeighborhoodSGD(calibration="paper", epsilon=30.0, neighbours=NEAR, **SGD)
     model = trial(method, data[1], noise_off=True)
-    learned, mean = paper.descent(
-        data[0], FIRST, None, epsilon=30.0, **PLAIN_SGD
-    )
+    learned, mean = paper.descent(data[0], FIRST, None, epsilon=30.0, **PLAIN_SGD)
     agree(model, data, learned, mean, SGD["floor"])
 
 
 def test_algorithm_1_as_the_authors_published_it(data, monkeypatch):
     tape = Tape("laplace", (ITEMS, ITEMS))
     model = sgd(data, monkeypatch, tape, reading="code")
-    learned, mean = paper.published_descent(
-        data[0], FIRST, tape, epsilon=30.0, **PLAIN_SGD
-    )
+    learned, mean = paper.published_descent(data[0], FIRST, tape, epsilon=30.0, **PLAIN_SGD)
     agree(model, data, learned, mean, SGD["floor"])
 
 
@@ -139,9 +115,7 @@ def test_algorithm_1_from_similarities_of_the_ratings(data, monkeypatch, start):
     model = sgd(data, monkeypatch, tape, start=start)
     used = paper.kept(data[0], LEAST)
     first, _ = paper.alike(used, start == "pearson")
-    learned, mean = paper.descent(
-        data[0], first, tape, epsilon=30.0, **PLAIN_SGD
-    )
+    learned, mean = paper.descent(data[0], first, tape, epsilon=30.0, **PLAIN_SGD)
     agree(model, data, learned, mean, SGD["floor"])
 
 
@@ -150,11 +124,7 @@ def test_algorithm_1_from_similarities_of_the_ratings(data, monkeypatch, start):
 def test_algorithm_2_with_the_same_draws(data, monkeypatch, times, epsilon):
     tape = Tape("gaussian", (ITEMS, ITEMS))
     method = NeighborhoodLangevin(
-        calibration="paper",
-        epsilon=epsilon,
-        neighbours=NEAR,
-        times=times,
-        **LANGEVIN,
+        calibration="paper", epsilon=epsilon, neighbours=NEAR, times=times, **LANGEVIN
     )
     with handing(monkeypatch, tape):
         model = trial(method, data[1])
@@ -171,17 +141,10 @@ def test_algorithm_2_with_the_same_draws(data, monkeypatch, times, epsilon):
 
 
 def test_algorithm_2_without_noise(data):
-    method = NeighborhoodLangevin(
-        calibration="paper", epsilon=30.0, neighbours=NEAR, **LANGEVIN
-    )
+    method = NeighborhoodLangevin(calibration="paper", epsilon=30.0, neighbours=NEAR, **LANGEVIN)
     model = trial(method, data[1], noise_off=True)
     learned, mean = paper.sampling(
-        data[0],
-        FIRST,
-        None,
-        epsilon=30.0,
-        chosen=chosen(data, 14),
-        **PLAIN_LANGEVIN,
+        data[0], FIRST, None, epsilon=30.0, chosen=chosen(data, 14), **PLAIN_LANGEVIN
     )
     agree(model, data, learned, mean, 1e-9)
 
@@ -190,12 +153,7 @@ def test_algorithm_2_as_the_authors_published_it(data, monkeypatch):
     tape = Tape("gaussian", (ITEMS, ITEMS))
     model = langevin(data, monkeypatch, tape, reading="code")
     learned, mean = paper.published_sampling(
-        data[0],
-        FIRST,
-        tape,
-        epsilon=30.0,
-        chosen=chosen(data, 14),
-        **PLAIN_LANGEVIN,
+        data[0], FIRST, tape, epsilon=30.0, chosen=chosen(data, 14), **PLAIN_LANGEVIN
     )
     agree(model, data, learned, mean, 1e-9)
 
@@ -203,22 +161,16 @@ def test_algorithm_2_as_the_authors_published_it(data, monkeypatch):
 def test_kept_ratings_are_drawn_at_random():
     """Not the first ones; the same in every step."""
     ptr = np.array([0, 300])
-    block = Block(
-        np.arange(1), ptr, np.arange(300, dtype=np.uint32), np.zeros(300)
-    )
+    block = Block(np.arange(1), ptr, np.arange(300, dtype=np.uint32), np.zeros(300))
     kept = trimmed(block, 20, 200, 0).item
     assert len(kept) == 200
     assert np.array_equal(kept, trimmed(block, 20, 200, 0).item)
     assert 80 < kept[kept >= 200].size + 34 < 134  # 67 expected, sd 4.7
 
 
-@pytest.mark.parametrize(
-    ("method", "pearson"), [(PearsonKNN, True), (CosineKNN, False)]
-)
+@pytest.mark.parametrize(("method", "pearson"), [(PearsonKNN, True), (CosineKNN, False)])
 @pytest.mark.parametrize("nearest", ["size", "largest"])
-def test_pcc_and_cos_are_equation_2_with_n_neighbours(
-    data, method, pearson, nearest
-):
+def test_pcc_and_cos_are_equation_2_with_n_neighbours(data, method, pearson, nearest):
     made = method(calibration="none", neighbours=NEAR, nearest=nearest)
     model = trial(made, data[1])
     similar, mean = paper.alike(data[0], pearson)

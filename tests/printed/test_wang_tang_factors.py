@@ -25,14 +25,7 @@ SETTINGS = {
     "falling": 0.4,
     "most": TAU,
 }
-PLAIN = {
-    "steps": STEPS,
-    "eta": 1e-3,
-    "decay": 0.3,
-    "rho": 0.02,
-    "xi": 0.4,
-    "tau": TAU,
-}
+PLAIN = {"steps": STEPS, "eta": 1e-3, "decay": 0.3, "rho": 0.02, "xi": 0.4, "tau": TAU}
 DRAWS = STEPS * (2 * PEOPLE + ITEMS) * RANK
 
 
@@ -62,10 +55,7 @@ def tape(turn):
     numbers = np.random.default_rng(9).normal(size=DRAWS)
     step = np.array_split(numbers, STEPS)[turn - 1]
     items, own = step[: ITEMS * RANK], step[ITEMS * RANK :]
-    return (
-        items.reshape(ITEMS, RANK),
-        own[: PEOPLE * RANK].reshape(PEOPLE, RANK),
-    )
+    return (items.reshape(ITEMS, RANK), own[: PEOPLE * RANK].reshape(PEOPLE, RANK))
 
 
 def silent(turn):
@@ -104,9 +94,7 @@ def test_the_chain_with_the_same_draws(data, monkeypatch, epsilon, more):
         return numbers * charge.draw(name).scale
 
     monkeypatch.setattr(engine, "handed", handed)
-    method = LangevinMF(
-        calibration="paper", epsilon=epsilon, **SETTINGS, **more
-    )
+    method = LangevinMF(calibration="paper", epsilon=epsilon, **SETTINGS, **more)
     model = trial(method, data[1], users=PEOPLE)
     agree(
         model,

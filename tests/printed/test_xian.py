@@ -53,11 +53,7 @@ def draws(monkeypatch):
 
 def ours(split, name, **settings):
     method = find(name)(
-        calibration="paper",
-        epsilon=EPSILON,
-        delta=0.0,
-        seed=1,
-        **{"factors": FACTORS} | settings,
+        calibration="paper", epsilon=EPSILON, delta=0.0, seed=1, **{"factors": FACTORS} | settings
     )
     model = trial(method, split.train)
     inner = model.personal.predict_cells(asked(split))
@@ -77,9 +73,7 @@ def cells(split):
     rated = np.bincount(split.train.item, minlength=split.train.n_items)
     some = np.diff(split.fold_in.ptr) > 0
     row = np.cumsum(some) - 1
-    for place, (u, i) in enumerate(
-        zip(split.test.user, split.test.item, strict=True)
-    ):
+    for place, (u, i) in enumerate(zip(split.test.user, split.test.item, strict=True)):
         if some[u] and rated[i]:
             yield place, int(row[u]), int(i)
 
@@ -123,11 +117,7 @@ READINGS = [
     ("svdpp-gradient", {"update": "in turn"}, {"in_turn": True}),
     ("svdpp-objective", {"over": "people"}, {"over_people": True}),
     ("svdpp-objective", {"solve": "equation 19"}, {"equation_19": True}),
-    (
-        "svdpp-output",
-        {"item_noise": "lambda_1"},
-        {"lambda_1_in_noise": True},
-    ),
+    ("svdpp-output", {"item_noise": "lambda_1"}, {"lambda_1_in_noise": True}),
     ("svd-gradient", {"ridge": 0.3}, {"lam": 0.3}),
     ("svd-gradient", {"error_limit": 0.7}, {"e_max": 0.7}),
     ("svd-objective", {"slack": 900.0}, {"C": 900.0}),
@@ -137,9 +127,7 @@ READINGS = [
 
 
 @pytest.mark.parametrize(("name", "settings", "told"), READINGS)
-def test_each_reading_and_constant_is_a_setting(
-    split, data, draws, name, settings, told
-):
+def test_each_reading_and_constant_is_a_setting(split, data, draws, name, settings, told):
     """The setting is the reference's; without it they differ."""
     assert away(split, data, draws, name, 1, told, **settings) < CLOSE
     assert away(split, data, draws, name, 1, told) > 100 * CLOSE
@@ -169,12 +157,8 @@ def test_a_mistake_put_back_is_caught(split, data, draws, name, settings):
 
 
 @pytest.mark.parametrize("noise", [0, 1])
-@pytest.mark.parametrize(
-    ("name", "run"), [("mf-input-sgd", ref.psgd), ("mf-input-als", ref.pals)]
-)
-def test_what_it_compares_with_is_run_as_it_compares(
-    split, data, draws, name, run, noise
-):
+@pytest.mark.parametrize(("name", "run"), [("mf-input-sgd", ref.psgd), ("mf-input-als", ref.pals)])
+def test_what_it_compares_with_is_run_as_it_compares(split, data, draws, name, run, noise):
     """PSGD and PALS predict from their own P and Q too."""
     draws["noise"] = noise
     pace = PACE if "sgd" in name else {"epochs": 3}
@@ -206,10 +190,5 @@ def test_trained_people_are_never_published(split, tmp_path):
 def test_a_statement_names_the_values_that_are_used(split):
     method = find("svdpp-objective")(calibration="paper", epsilon=1.0, slack=3)
     said = " ".join(str(trial(method, split.train).statement).split())
-    for words in (
-        "slack = 3",
-        "ridge = 0.125",
-        "implicit_shrink = 10",
-        "epochs = 20",
-    ):
+    for words in ("slack = 3", "ridge = 0.125", "implicit_shrink = 10", "epochs = 20"):
         assert words in said

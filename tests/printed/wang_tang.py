@@ -56,9 +56,7 @@ def means(ratings):
     rated = ratings > 0
     count = rated.sum(axis=0)
     every = ratings.sum() / max(rated.sum(), 1)
-    return np.where(
-        count > 0, ratings.sum(axis=0) / np.maximum(count, 1), every
-    )
+    return np.where(count > 0, ratings.sum(axis=0) / np.maximum(count, 1), every)
 
 
 def gradient(used, mean, similar, floor, clamp=np.inf, reach=np.inf):
@@ -142,9 +140,7 @@ def sampling(
         step = eta * t**-xi
         slope = many * gradient(used, mean, similar, 1e-9)
         prior = many * decay * similar / inclusion
-        similar = similar - epsilon / (4 * 16 * tau) * step / 2 * (
-            slope + prior
-        )
+        similar = similar - epsilon / (4 * 16 * tau) * step / 2 * (slope + prior)
         if noise is not None:
             similar = similar + np.sqrt(rho * step) * noise(t)
         np.fill_diagonal(similar, 0.0)
@@ -160,9 +156,7 @@ def published_gradient(used, mean, similar, floor):
     return (error / size).T @ away
 
 
-def published_descent(
-    ratings, first, noise, *, epsilon, rounds, eta, decay, beta, floor, least
-):
+def published_descent(ratings, first, noise, *, epsilon, rounds, eta, decay, beta, floor, least):
     """Algorithm 1 in the authors' program."""
     used = kept(ratings, least)
     mean = means(used)
@@ -178,19 +172,7 @@ def published_descent(
 
 
 def published_sampling(
-    ratings,
-    first,
-    noise,
-    *,
-    epsilon,
-    chosen,
-    rounds,
-    eta,
-    decay,
-    rho,
-    xi,
-    tau,
-    least,
+    ratings, first, noise, *, epsilon, chosen, rounds, eta, decay, rho, xi, tau, least
 ):
     """Algorithm 2 in the authors' program."""
     used = kept(ratings, least, tau, chosen)

@@ -58,15 +58,13 @@ class Data:
             self.of_item[i].append((u, r))
         self.b_i = np.array(
             [
-                sum(r - self.mu for _, r in rated)
-                / (self.lambda_1 + len(rated))
+                sum(r - self.mu for _, r in rated) / (self.lambda_1 + len(rated))
                 for rated in self.of_item
             ]
         )
         self.b_u = np.array(
             [
-                sum(r - self.mu - self.b_i[i] for i, r in rated)
-                / (self.lambda_2 + len(rated))
+                sum(r - self.mu - self.b_i[i] for i, r in rated) / (self.lambda_2 + len(rated))
                 for rated in self.of_user
             ]
         )
@@ -90,12 +88,7 @@ class Model:
 
     def predict(self, u, i):
         data = self.data
-        return (
-            data.mu
-            + data.b_u[u]
-            + data.b_i[i]
-            + self.Q[i] @ (self.P[u] + self.term(u))
-        )
+        return data.mu + data.b_u[u] + data.b_i[i] + self.Q[i] @ (self.P[u] + self.term(u))
 
 
 def k_norm(draws, d):
@@ -108,18 +101,7 @@ def k_norm(draws, d):
 
 
 def algorithm_1(
-    data,
-    P,
-    Q,
-    *,
-    plus,
-    epsilon,
-    draws,
-    k=20,
-    gamma=0.001,
-    lam=0.125,
-    e_max=2.0,
-    in_turn=False,
+    data, P, Q, *, plus, epsilon, draws, k=20, gamma=0.001, lam=0.125, e_max=2.0, in_turn=False
 ):
     """`draws`: one unit Laplace number for each rating of each iteration; all 0: without
     noise (SGDBase++)."""
@@ -304,9 +286,7 @@ class Averaged:
         return np.clip(r - self.middle - self.item[i] - self.own[u], -1, 1)
 
 
-def psgd(
-    data, P, Q, *, epsilon, draws, k=20, gamma=0.001, lam=0.125, e_max=2.0
-):
+def psgd(data, P, Q, *, epsilon, draws, k=20, gamma=0.001, lam=0.125, e_max=2.0):
     """Algorithm 4 of [9]: Algorithm 1's steps for plain MF on the residuals, of which one
     rating moves an error by 2; .7 of epsilon. Gives a function that predicts."""
     first = 1 + data.m + data.n
@@ -322,9 +302,7 @@ def psgd(
             p = P[u].copy()
             P[u] = p + gamma * (e * Q[i] - lam * p)
             Q[i] = Q[i] + gamma * (e * p - lam * Q[i])
-    return lambda u, i: (
-        known.middle + known.item[i] + known.own[u] + P[u] @ Q[i]
-    )
+    return lambda u, i: known.middle + known.item[i] + known.own[u] + P[u] @ Q[i]
 
 
 def pals(data, P, Q, *, epsilon, draws, k=20, lam=0.125, p_max=0.4, q_max=0.5):
@@ -353,6 +331,4 @@ def pals(data, P, Q, *, epsilon, draws, k=20, lam=0.125, p_max=0.4, q_max=0.5):
         for i, rated in enumerate(data.of_item):
             rest = [known.rest(u, i, r) for u, r in rated]
             Q[i] = solved([P[u] for u, _ in rated], rest, p_max)
-    return lambda u, i: (
-        known.middle + known.item[i] + known.own[u] + P[u] @ Q[i]
-    )
+    return lambda u, i: known.middle + known.item[i] + known.own[u] + P[u] @ Q[i]

@@ -37,9 +37,7 @@ def at(tmp_path_factory):
     (folder / "bytes.csv").write_bytes(b"user,item,rating\n\xff\xfe\xfa,b,3\n")
     (folder / "double.csv").write_text("user,item,rating\na,b,3\na,b,4\n")
     (folder / "bad.parquet").write_bytes(b"PAR1 no parquet")
-    (folder / "items.csv").write_text(
-        "id,title\n" + "\n".join(f"i{k},Film {k}" for k in range(9))
-    )
+    (folder / "items.csv").write_text("id,title\n" + "\n".join(f"i{k},Film {k}" for k in range(9)))
     (folder / "twice.csv").write_text("id,title\ni1,A\ni1,B\n")
     (folder / "noid.csv").write_text("colour,title\nred,A\nblue,B\n")
     (folder / "file").write_text("x")

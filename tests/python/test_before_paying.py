@@ -79,19 +79,13 @@ def test_a_function_that_fails_does_not_cost_the_fit(book):
 def test_a_warning_names_the_line_that_called(book):
     tacit.Bias(epsilon=1.0, ledger=book, population="a").fit(SAMPLE, users=60)
     with pytest.warns(UserWarning, match="population") as seen:
-        tacit.Bias(epsilon=1.0, ledger=book, population="b").fit(
-            SAMPLE, users=60
-        )
+        tacit.Bias(epsilon=1.0, ledger=book, population="b").fit(SAMPLE, users=60)
     assert seen[0].filename == __file__
     assert "other_people=True" in str(seen[0].message)
 
 
 @pytest.mark.parametrize(
-    ("budgets", "told"),
-    [
-        ({"nobody-of-this-name": 0.5}, "1 of 1"),
-        ({"0": 5.0}, "above epsilon"),
-    ],
+    ("budgets", "told"), [({"nobody-of-this-name": 0.5}, "1 of 1"), ({"0": 5.0}, "above epsilon")]
 )
 def test_budgets_that_change_nothing_are_told(book, budgets, told):
     who = {SAMPLE.users[0]: 5.0} if "0" in budgets else budgets
@@ -102,6 +96,4 @@ def test_budgets_that_change_nothing_are_told(book, budgets, told):
 def test_a_budget_that_is_found_is_not_told(book):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tacit.Bias(epsilon=1.0, ledger=book).fit(
-            SAMPLE, users=60, budgets={SAMPLE.users[0]: 0.5}
-        )
+        tacit.Bias(epsilon=1.0, ledger=book).fit(SAMPLE, users=60, budgets={SAMPLE.users[0]: 0.5})

@@ -241,11 +241,7 @@ def test_there_are_enough_of_them():
 @pytest.mark.parametrize("door", DOORS)
 def test_a_mistake_is_answered_and_costs_nothing(at, door):
     before = len(tacit.open_book(at["book"]).entries())
-    found = {
-        line: told
-        for line in DOORS[door].strip().split("\n")
-        if (told := said(line, at))
-    }
+    found = {line: told for line in DOORS[door].strip().split("\n") if (told := said(line, at))}
     assert not found
     assert len(tacit.open_book(at["book"]).entries()) == before
 
@@ -281,6 +277,4 @@ def test_a_name_that_is_not_there_is_an_attribute_error(at):
 def test_an_id_that_denotes_the_same_number_is_named(at):
     frame = at["frame"].with_columns(at["pl"].col("user").str.strip_prefix("u"))
     with pytest.warns(tacit.TacitNotice, match=r"'7\.0'.*'7'"):
-        at["Bias"](epsilon=1).fit(
-            frame, scale=(1, 5), users=20, budgets={"7.0": 0.5}
-        )
+        at["Bias"](epsilon=1).fit(frame, scale=(1, 5), users=20, budgets={"7.0": 0.5})

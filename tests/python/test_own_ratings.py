@@ -16,9 +16,7 @@ def book(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def rates(book):
-    return tacit.Bayes(epsilon=50.0, ledger=book).fit(
-        tacit.sample(2000), items=ITEMS, users=2000
-    )
+    return tacit.Bayes(epsilon=50.0, ledger=book).fit(tacit.sample(2000), items=ITEMS, users=2000)
 
 
 def test_an_item_without_a_rating_is_refused(rates):

@@ -24,11 +24,7 @@ SECRET = "very-secret-person"
 def table():
     return pl.DataFrame(
         {
-            "user": [
-                SECRET if u == 3 else f"u{u}"
-                for u in range(40)
-                for _ in range(6)
-            ],
+            "user": [SECRET if u == 3 else f"u{u}" for u in range(40) for _ in range(6)],
             "item": [f"i{(u + k) % 9}" for u in range(40) for k in range(6)],
             "rating": [1.0 + (u * k) % 5 for u in range(40) for k in range(6)],
         }
@@ -57,8 +53,7 @@ def source(kind, table, folder):
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["ratings", "polars", "lazy", "pandas", "arrow", "path", "text", "sparse"],
+    "kind", ["ratings", "polars", "lazy", "pandas", "arrow", "path", "text", "sparse"]
 )
 def test_fit_takes_what_read_takes(kind, table, tmp_path):
     given = source(kind, table, tmp_path)
@@ -71,12 +66,8 @@ def test_fit_takes_what_read_takes(kind, table, tmp_path):
 
 def test_a_catalogue_and_a_start_may_be_paths(table, book, tmp_path):
     path = tmp_path / "items.csv"
-    path.write_text(
-        "id,title\n" + "\n".join(f"i{k},Film {k}" for k in range(9))
-    )
-    first = tacit.Bias(epsilon=1.0, ledger=book).fit(
-        table, scale=(1, 5), items=path, users=40
-    )
+    path.write_text("id,title\n" + "\n".join(f"i{k},Film {k}" for k in range(9)))
+    first = tacit.Bias(epsilon=1.0, ledger=book).fit(table, scale=(1, 5), items=path, users=40)
     assert first.recommend({"Film 1": 5})[0].title.startswith("Film")
     first.save(tmp_path / "model")
     second = tacit.Bias(epsilon=1.0, ledger=book).fit(
@@ -87,9 +78,7 @@ def test_a_catalogue_and_a_start_may_be_paths(table, book, tmp_path):
 
 @pytest.fixture(scope="module")
 def fitted(table, book):
-    return tacit.Bias(epsilon=5.0, ledger=book).fit(
-        table, scale=(1, 5), users=40
-    )
+    return tacit.Bias(epsilon=5.0, ledger=book).fit(table, scale=(1, 5), users=40)
 
 
 def test_a_loaded_model_has_the_verbs_of_a_fitted_one(fitted, tmp_path):
@@ -220,9 +209,7 @@ def test_a_plan_is_shown_by_its_rounds():
     schema = tacit.Schema(1, 5, users=100)
     from tacit.rounds.plan import Budget
 
-    plan = method.plan(
-        Public(schema, tacit.Catalogue(["a", "b"]), "user", budget=Budget(1, 0))
-    )
+    plan = method.plan(Public(schema, tacit.Catalogue(["a", "b"]), "user", budget=Budget(1, 0)))
     assert repr(plan).startswith("Plan(user;")
     assert "<ul>" in plan._repr_html_()
 
@@ -257,10 +244,7 @@ def test_doors_are_functions():
         door = getattr(tacit, name)
         assert callable(door)
         assert door.__doc__
-        assert (
-            inspect.signature(door).return_annotation
-            is not inspect.Signature.empty
-        )
+        assert inspect.signature(door).return_annotation is not inspect.Signature.empty
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,7 @@ def test_a_search_pays_for_each_fit_or_is_refused(sklearn, book):
     with pytest.raises(tacit.TacitError, match="no score"):
         GridSearchCV(made, grid, cv=2).fit(table, **said)
     assert not tacit.open_book(book, "default").entries()
-    search = GridSearchCV(
-        made, grid, cv=2, scoring=lambda one, rows, y=None: one.epsilon
-    )
+    search = GridSearchCV(made, grid, cv=2, scoring=lambda one, rows, y=None: one.epsilon)
     search.fit(table, **said)
     assert len(tacit.open_book(book, "default").entries()) >= 5
     assert search.best_params_ == {"epsilon": 1.0}

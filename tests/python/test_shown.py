@@ -118,13 +118,10 @@ def test_likes_and_items_are_told(frame, place, ease, tmp_path):
     assert "positive=4" in words
     assert "item ids comes from the ratings" in words
     few = frame.with_columns(
-        user=pl.int_range(pl.len()) % 2,
-        item=pl.int_range(pl.len()).cast(pl.String),
+        user=pl.int_range(pl.len()) % 2, item=pl.int_range(pl.len()).cast(pl.String)
     )
     with pytest.warns(tacit.TacitNotice, match="exchanged"):
-        tacit.Bias(epsilon=1, ledger=place, population="few").fit(
-            few, scale=(1, 5), users=20
-        )
+        tacit.Bias(epsilon=1, ledger=place, population="few").fit(few, scale=(1, 5), users=20)
     with pytest.raises(tacit.TacitError, match="two numbers"):
         made.fit(frame, scale=("1", "5"), users=20)
     with pytest.raises(tacit.TacitError, match=r"keep_apart=0\.1"):
@@ -148,18 +145,14 @@ def test_a_model_is_exported(bias, tmp_path):
         bias.export(tmp_path / "items.npz")
     with pytest.raises(tacit.TacitError, match="neither"):
         bias.export(tmp_path / "items.csv")
-    looked_at = tacit.Model(
-        bias.fitted.shared, bias.fitted.statement, kept=False
-    )
+    looked_at = tacit.Model(bias.fitted.shared, bias.fitted.statement, kept=False)
     with pytest.raises(tacit.TacitError, match="comparison only"):
         looked_at.export(tmp_path / "looked.npz")
 
 
 def test_an_evaluation_is_printed_and_written_as_a_page(frame, place, tmp_path):
     ratings = tacit.read(frame, scale=(1, 5))
-    found = tacit.evaluate(
-        ratings, "bias", [1.0], seeds=1, owner_only=True, ledger=place
-    )
+    found = tacit.evaluate(ratings, "bias", [1.0], seeds=1, owner_only=True, ledger=place)
     assert "NOT PRIVATE" in str(found)
     assert max(map(len, str(found).splitlines())) <= 2 * SHORT
     with pytest.raises(UnknownNameError, match="did you mean frame"):

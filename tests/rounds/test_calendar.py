@@ -17,13 +17,7 @@ from tacit.fitting.refresh import check_calendar
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.event import Gaussian
-from tacit.rounds.calendar import (
-    GRID,
-    Calendar,
-    acts_like,
-    calendar_events,
-    mu_of,
-)
+from tacit.rounds.calendar import GRID, Calendar, acts_like, calendar_events, mu_of
 from tacit.rounds.plan import Budget
 
 
@@ -31,10 +25,7 @@ def matrix(calendar: Calendar) -> np.ndarray:
     """C, in Python's own integers."""
     c = calendar.coefficients
     size = calendar.horizon
-    return np.array(
-        [[c[t - s] if s <= t else 0 for s in range(size)] for t in range(size)],
-        object,
-    )
+    return np.array([[c[t - s] if s <= t else 0 for s in range(size)] for t in range(size)], object)
 
 
 def test_coefficients_are_the_square_root_of_running_sums() -> None:
@@ -51,9 +42,7 @@ def test_coefficients_never_rise_and_are_never_negative() -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 @pytest.mark.parametrize("gap", [1, 2, 3])
-def test_no_weeks_of_one_person_are_worse_than_the_norm(
-    most: int, gap: int
-) -> None:
+def test_no_weeks_of_one_person_are_worse_than_the_norm(most: int, gap: int) -> None:
     calendar = Calendar(9, most, gap)
     c = matrix(calendar)
     worst = max(
@@ -89,9 +78,7 @@ def test_estimates_are_the_running_sums() -> None:
     np.testing.assert_allclose(found, np.cumsum(x), atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("horizon", "noise"), [(12, 1.85), (52, 2.32), (365, 2.94)]
-)
+@pytest.mark.parametrize(("horizon", "noise"), [(12, 1.85), (52, 2.32), (365, 2.94)])
 def test_noise_grows_as_the_documents_say(horizon: int, noise: float) -> None:
     assert Calendar(horizon).last_growth == pytest.approx(noise, abs=0.005)
 

@@ -20,9 +20,7 @@ def made(name, share=0.5, size=3, limit=1.0, **options):
     return Round(
         name,
         (Part("sums", size, RowClip(limit), share=share),),
-        lambda block, state: {
-            "sums": Rows.one_each(np.zeros((len(block.people), 1)))
-        },
+        lambda block, state: {"sums": Rows.one_each(np.zeros((len(block.people), 1)))},
         lambda state, released: state,
         **options,
     )
@@ -34,9 +32,7 @@ def plan(answer=True):
         (
             made("a"),
             made("b"),
-            made(
-                "c", size=7, limit=3.0, instead="b", chosen=lambda state: answer
-            ),
+            made("c", size=7, limit=3.0, instead="b", chosen=lambda state: answer),
         ),
     )
 
@@ -63,14 +59,11 @@ def test_each_of_the_two_is_noised_for_its_own_sensitivity():
     for name in ("b/sums", "c/sums"):
         mu = events[name].sensitivity / np.sqrt(events[name].sigma ** 2 - 4)
         assert mu == pytest.approx(
-            events["a/sums"].sensitivity
-            / np.sqrt(events["a/sums"].sigma ** 2 - 4)
+            events["a/sums"].sensitivity / np.sqrt(events["a/sums"].sigma ** 2 - 4)
         )
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [("b/sums", "c/sums"), ("c/sums", "b/sums")]
-)
+@pytest.mark.parametrize(("first", "second"), [("b/sums", "c/sums"), ("c/sums", "b/sums")])
 def test_never_both_are_drawn(first, second):
     charge = Charge(plan().events(BUDGET).values())
     charge.draw(first)
@@ -81,9 +74,7 @@ def test_never_both_are_drawn(first, second):
 
 def test_an_event_that_costs_more_than_its_payer_is_refused():
     events = plan().events(BUDGET)
-    dearer = events["c/sums"].model_copy(
-        update={"sigma": events["c/sums"].sigma * 0.99}
-    )
+    dearer = events["c/sums"].model_copy(update={"sigma": events["c/sums"].sigma * 0.99})
     with pytest.raises(SettingError, match="instead"):
         cost([events["b/sums"], dearer])
 

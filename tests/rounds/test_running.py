@@ -37,9 +37,7 @@ def errors(x: np.ndarray, came: np.ndarray, seed: int, known=None):
     return (*rms, found.sd)
 
 
-@pytest.mark.parametrize(
-    ("came", "share"), [(EARLY, 0.65), (EVENLY, 0.9)], ids=["early", "evenly"]
-)
+@pytest.mark.parametrize(("came", "share"), [(EARLY, 0.65), (EVENLY, 0.9)], ids=["early", "evenly"])
 def test_where_weeks_are_alike_there_is_less_noise(came, share) -> None:
     mean = np.random.default_rng(0).exponential(0.05, ITEMS)
     found, plain, claimed = errors(came[:, None] * mean, came, 1)

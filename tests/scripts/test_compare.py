@@ -39,24 +39,11 @@ LEVEL = {"level": ["<f8", [1], "bb"]}
 @pytest.mark.parametrize(
     ("parts", "told"),
     [
-        (
-            {"arrays": LEVEL | {"bias": ["<f4", [3], "ab"]}},
-            "array bias: other values",
-        ),
-        (
-            {"arrays": LEVEL | {"bias": ["<f8", [3], "aa"]}},
-            "array bias: <f4 (3,) is now <f8 (3,)",
-        ),
+        ({"arrays": LEVEL | {"bias": ["<f4", [3], "ab"]}}, "array bias: other values"),
+        ({"arrays": LEVEL | {"bias": ["<f8", [3], "aa"]}}, "array bias: <f4 (3,) is now <f8 (3,)"),
         ({"arrays": LEVEL}, "array bias: gone"),
         (
-            {
-                "use": {
-                    "predict": [
-                        {"rating": 3.5000000000000004},
-                        {"rating": math.nan},
-                    ]
-                }
-            },
+            {"use": {"predict": [{"rating": 3.5000000000000004}, {"rating": math.nan}]}},
             "use.predict[0].rating",
         ),
         ({"use": {"predict": [{"rating": 3.5}]}}, "use.predict"),
@@ -74,12 +61,8 @@ def test_zero_has_a_sign():
 
 def test_a_refusal_is_told_from_a_fit():
     refused = {"refused": "SettingError", "words": "no"}
-    assert differences(RECORD, refused) == [
-        "was fitted, is refused (SettingError: no)"
-    ]
-    assert differences(refused, {**refused, "words": "yes"}) == [
-        "words: no -> yes"
-    ]
+    assert differences(RECORD, refused) == ["was fitted, is refused (SettingError: no)"]
+    assert differences(refused, {**refused, "words": "yes"}) == ["words: no -> yes"]
 
 
 def compare(old, new, cache, only, *more):
@@ -96,23 +79,15 @@ def compare(old, new, cache, only, *more):
         *more,
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=600
-    )
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
 
 
-def test_a_changed_constant_is_found_where_it_counts_and_nowhere_else(
-    tmp_path, full
-):
+def test_a_changed_constant_is_found_where_it_counts_and_nowhere_else(tmp_path, full):
     """Run twice, the program gives the same; with fewer sweeps only what sweeps differs."""
     if not full:
         pytest.skip("half a minute: only with scripts/test --full")
     other, cache = tmp_path / "other", tmp_path / "cache"
-    shutil.copytree(
-        ROOT / "src",
-        other / "src",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    shutil.copytree(ROOT / "src", other / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", other)
     cells = "sound user threads rated features whole declared"
     same = compare(ROOT, other, cache, f"bias {cells}")
@@ -121,10 +96,7 @@ def test_a_changed_constant_is_found_where_it_counts_and_nowhere_else(
     (path,) = (other / "src").rglob("bias.py")
     text = path.read_text("utf-8")
     assert text.count("sweeps: int = Field(3,") == 1
-    path.write_text(
-        text.replace("sweeps: int = Field(3,", "sweeps: int = Field(2,"),
-        "utf-8",
-    )
+    path.write_text(text.replace("sweeps: int = Field(3,", "sweeps: int = Field(2,"), "utf-8")
     found = compare(ROOT, other, cache, f"bias {cells}")
     assert found.returncode == 1
     assert "0 equal, 1 differ" in found.stdout

@@ -16,12 +16,7 @@ MOST, ROUNDS, A_ROUND = 120, 6, 9
 
 def test_a_fit_crosses_few_borders():
     """A method and an engine, one call a round each way, and nothing in passing."""
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    done = subprocess.run([sys.executable, str(SCRIPT)], check=True, capture_output=True, text=True)
     *table, total = done.stdout.splitlines()
     assert total.endswith("crossings")
     asked = [line.split() for line in table if "Threads.run" in line]

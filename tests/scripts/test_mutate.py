@@ -15,11 +15,7 @@ from mutating.book import Book  # noqa: E402
 from mutating.bugs import BUGS  # noqa: E402
 from mutating.run import Caught, Tree  # noqa: E402
 
-SOME = (
-    "seeded noise",
-    "rounds do not add up",
-    "mask reused for another state",
-)
+SOME = ("seeded noise", "rounds do not add up", "mask reused for another state")
 """Quick ones, of three rooms; `scripts/mutate` plants all."""
 
 

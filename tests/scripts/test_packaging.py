@@ -20,10 +20,7 @@ import tacit
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
-FOR_MAKERS = {
-    "tacit/serving/web/README.md",
-    "tacit/serving/web/tsconfig.json",
-}
+FOR_MAKERS = {"tacit/serving/web/README.md", "tacit/serving/web/tsconfig.json"}
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +78,7 @@ def test_the_source_archive_has_what_one_needs_to_build_and_to_read(built):
 
 def test_every_requirement_has_a_floor_that_the_lowest_run_pins():
     listed = subprocess.run(
-        [ROOT / "scripts" / "lowest", "--print"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [ROOT / "scripts" / "lowest", "--print"], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     core = {re.split(r"[\[>]", each)[0] for each in PROJECT["dependencies"]}
     assert core <= {line.split("==")[0] for line in listed}
@@ -93,10 +87,7 @@ def test_every_requirement_has_a_floor_that_the_lowest_run_pins():
 
 def test_the_bill_of_materials_names_every_requirement():
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "sbom"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, ROOT / "scripts" / "sbom"], capture_output=True, text=True, check=True
     )
     told = json.loads(done.stdout)
     names = {each["name"] for each in told["components"]}
@@ -136,15 +127,8 @@ def test_a_shell_completes_commands_and_options():
             "COMP_WORDS": f"tacit {words}",
             "COMP_CWORD": str(place),
         }
-        code = (
-            "import sys; sys.argv = ['tacit']; "
-            "from tacit.cli.main import main; main()"
-        )
+        code = "import sys; sys.argv = ['tacit']; from tacit.cli.main import main; main()"
         done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
         )
         assert f"plain,{found}" in done.stdout.splitlines(), done.stderr

@@ -44,10 +44,7 @@ def _ask(
     **headers: str,
 ) -> Answer:
     """One request; header names with underscores."""
-    sent = [
-        (k.replace("_", "-").encode(), v.encode("latin-1"))
-        for k, v in headers.items()
-    ]
+    sent = [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in headers.items()]
     if body:
         sent += [(b"content-length", str(len(body)).encode())]
         sent += [(b"content-type", b"application/json")]
@@ -67,9 +64,7 @@ def _ask(
         "state": {},
     }
     told: list[Message] = []
-    pieces: list[Message] = [
-        {"type": "http.request", "body": body, "more_body": False}
-    ]
+    pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:
         return pieces.pop() if pieces else {"type": "http.disconnect"}
@@ -80,9 +75,7 @@ def _ask(
     asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
     start = next(each for each in told if each["type"] == "http.response.start")
     raw = tuple((k.decode(), v.decode("latin-1")) for k, v in start["headers"])
-    whole = b"".join(
-        each.get("body", b"") for each in told if each["type"].endswith("body")
-    )
+    whole = b"".join(each.get("body", b"") for each in told if each["type"].endswith("body"))
     return Answer(start["status"], dict(raw), whole, raw)
 
 
@@ -104,18 +97,11 @@ def shelf_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("shelf")
     ledger, people = str(home / "ledger.sqlite"), sample(200)
     films = sample_catalogue()
-    bias = find("bias")(
-        epsilon=1.0,
-        ledger=ledger,
-        population="viewers",
-        purpose="a first model",
-    )
+    bias = find("bias")(epsilon=1.0, ledger=ledger, population="viewers", purpose="a first model")
     fit(bias, people, items=films, users=200).save(home / "stars")
     liked = people.take(people.value >= 4)
     liked = replace(liked, schema=replace(people.schema, positive=4.0))
-    ease = find("ease")(
-        epsilon=2.0, ledger=ledger, population="viewers", purpose="likes"
-    )
+    ease = find("ease")(epsilon=2.0, ledger=ledger, population="viewers", purpose="likes")
     fit(ease, liked, items=films, users=200).save(home / "likes")
     return home
 
@@ -131,9 +117,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of three files, and two that are not for visitors."""
     folder = tmp_path_factory.mktemp("page") / "web"
     (folder / "js").mkdir(parents=True)
-    (folder / "index.html").write_text(
-        "<!doctype html><title>Tacit</title>" + "<p>film</p>" * 200
-    )
+    (folder / "index.html").write_text("<!doctype html><title>Tacit</title>" + "<p>film</p>" * 200)
     (folder / "js" / "main.js").write_text("export const one = 1;\n" * 100)
     (folder / "README.md").write_text("not for visitors")
     (folder / "tsconfig.json").write_text("{}")

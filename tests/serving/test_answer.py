@@ -13,12 +13,8 @@ BODY = bytes(range(256)) * 3 + b"words " * 2000
 ASSET = Asset("model", "application/x-test", BODY)
 
 
-def reply(
-    asset: Asset | Variants = ASSET, method: str = "GET", **headers: str
-) -> Answered:
-    sent = [
-        (k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()
-    ]
+def reply(asset: Asset | Variants = ASSET, method: str = "GET", **headers: str) -> Answered:
+    sent = [(k.replace("_", "-").encode(), v.encode()) for k, v in headers.items()]
     return asset.reply({"type": "http", "method": method, "headers": sent})
 
 
@@ -39,13 +35,7 @@ def test_compressed_for_who_takes_it() -> None:
     assert told(answer, "content-encoding") == "gzip"
     assert gzip.decompress(answer.body) == BODY
     assert told(answer, "vary") == "accept-encoding, accept"
-    for refusing in (
-        "gzip;q=0",
-        "identity",
-        "",
-        "gzip;q=0.000, br;q=0",
-        "gzip;q=nonsense",
-    ):
+    for refusing in ("gzip;q=0", "identity", "", "gzip;q=0.000, br;q=0", "gzip;q=nonsense"):
         assert told(reply(accept_encoding=refusing), "content-encoding") is None
 
 
@@ -86,18 +76,12 @@ def test_a_range(asked: str, first: int, last: int) -> None:
     assert told(answer, "content-encoding") is None
 
 
-@pytest.mark.parametrize(
-    "asked", ["bytes=0-1,5-6", "lines=1-2", "bytes=-", "bytes=x-", "bytes"]
-)
-def test_a_range_that_is_not_understood_is_answered_in_whole(
-    asked: str,
-) -> None:
+@pytest.mark.parametrize("asked", ["bytes=0-1,5-6", "lines=1-2", "bytes=-", "bytes=x-", "bytes"])
+def test_a_range_that_is_not_understood_is_answered_in_whole(asked: str) -> None:
     assert (reply(range=asked).status, reply(range=asked).body) == (200, BODY)
 
 
-@pytest.mark.parametrize(
-    "asked", [f"bytes={len(BODY)}-", "bytes=9-3", "bytes=-0"]
-)
+@pytest.mark.parametrize("asked", [f"bytes={len(BODY)}-", "bytes=9-3", "bytes=-0"])
 def test_a_range_outside(asked: str) -> None:
     answer = reply(range=asked)
     assert answer.status == 416
@@ -125,19 +109,12 @@ def test_for_ever_under_a_digest() -> None:
         ("text/html", "text/html"),
         ("application/json", "application/json"),
         ("text/html;q=0.2, application/json;q=0.9", "application/json"),
-        (
-            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-            "text/html",
-        ),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
         ("image/png", "text/plain"),
         ("application/*", "application/json"),
     ],
 )
-def test_one_thing_in_the_type_that_is_liked_best(
-    accept: str, kind: str
-) -> None:
+def test_one_thing_in_the_type_that_is_liked_best(accept: str, kind: str) -> None:
     kinds = ("text/plain", "text/html", "application/json")
-    both: Any = Variants(
-        tuple(Asset("statement", each, each.encode()) for each in kinds)
-    )
+    both: Any = Variants(tuple(Asset("statement", each, each.encode()) for each in kinds))
     assert reply(both, accept=accept).body == kind.encode()

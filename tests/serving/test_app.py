@@ -49,9 +49,7 @@ def test_every_place_answers(ask: Ask, server: Server) -> None:
         assert ask(server.app, path).status == 200, path
 
 
-def test_what_is_not_for_visitors_is_not_there(
-    ask: Ask, server: Server
-) -> None:
+def test_what_is_not_for_visitors_is_not_there(ask: Ask, server: Server) -> None:
     for path in (
         "/README.md",
         "/tsconfig.json",
@@ -62,13 +60,7 @@ def test_what_is_not_for_visitors_is_not_there(
         "/officer",
     ):
         assert ask(server.app, path).status == 404, path
-    for path in (
-        "/../pyproject.toml",
-        "/js/../../x",
-        "/%2e%2e/x",
-        "/models/none/model",
-        "//",
-    ):
+    for path in ("/../pyproject.toml", "/js/../../x", "/%2e%2e/x", "/models/none/model", "//"):
         assert ask(server.app, path).status == 404, path
 
 
@@ -83,33 +75,14 @@ def test_every_answer_carries_the_headers(ask: Ask, server: Server) -> None:
         ask(server.app, "/healthz", method="DELETE"),
         ask(server.app, "/nowhere", method="POST", body=b"x" * 2_000_000),
     ]
-    assert {each.status for each in answers} == {
-        200,
-        304,
-        206,
-        416,
-        405,
-        404,
-        413,
-    }
+    assert {each.status for each in answers} == {200, 304, 206, 416, 405, 404, 413}
     for answer in answers:
         policy = dict(
-            rule.split(" ", 1)
-            for rule in answer.headers["content-security-policy"].split("; ")
+            rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; ")
         )
         assert policy["default-src"] == "'none'"
-        assert (
-            policy["script-src"]
-            == policy["style-src"]
-            == policy["connect-src"]
-            == "'self'"
-        )
-        assert (
-            policy["frame-ancestors"]
-            == policy["base-uri"]
-            == policy["form-action"]
-            == "'none'"
-        )
+        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+        assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
         assert "unsafe" not in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"
@@ -129,30 +102,19 @@ def test_the_page_may_join_only_where_its_operator_said(
     policy = ask(server.app, "/").headers["content-security-policy"]
     assert f"connect-src 'self' {' '.join(origins)};" in policy
     assert ask(server.app, "/models").facts["federation"] == origins
-    for wrong in (
-        "http://far.example",
-        "https://a.example/path",
-        "*",
-        "https://x; script-src *",
-    ):
+    for wrong in ("http://far.example", "https://a.example/path", "*", "https://x; script-src *"):
         with pytest.raises(SettingError):
             check_origin(wrong)
 
 
-def test_tls_is_remembered_where_it_is_used(
-    ask: Ask, folders: list[Path], web: Path
-) -> None:
+def test_tls_is_remembered_where_it_is_used(ask: Ask, folders: list[Path], web: Path) -> None:
     plain = build(folders, Options(web=web, logs=False))
     assert "strict-transport-security" not in ask(plain.app, "/").headers
     secure = build(folders, Options(web=web, logs=False, tls=True))
-    assert (
-        "max-age" in ask(secure.app, "/").headers["strict-transport-security"]
-    )
+    assert "max-age" in ask(secure.app, "/").headers["strict-transport-security"]
 
 
-def test_the_list_names_every_model_by_relative_addresses(
-    ask: Ask, server: Server
-) -> None:
+def test_the_list_names_every_model_by_relative_addresses(ask: Ask, server: Server) -> None:
     facts = ask(server.app, "/models").facts
     assert facts["default"] == "stars"
     assert facts["recommend"] is False
@@ -167,22 +129,14 @@ def test_the_list_names_every_model_by_relative_addresses(
         assert lasting.headers["cache-control"].endswith("immutable")
         assert lasting.body == ask(server.app, f"/{each['base']}model").body
         assert unpack(lasting.body).header["digest"] == each["digest"]
-        assert (
-            ask(server.app, "/" + each["catalogue"]).facts["digest"]
-            == each["digest"]
-        )
+        assert ask(server.app, "/" + each["catalogue"]).facts["digest"] == each["digest"]
 
 
 def test_a_model_is_small_and_asked_for_once(ask: Ask, server: Server) -> None:
     first = ask(server.app, "/model", accept_encoding="gzip")
     assert first.headers["content-encoding"] == "gzip"
     assert len(first.body) < 1_000_000
-    again = ask(
-        server.app,
-        "/model",
-        accept_encoding="gzip",
-        if_none_match=first.headers["etag"],
-    )
+    again = ask(server.app, "/model", accept_encoding="gzip", if_none_match=first.headers["etag"])
     assert (again.status, again.body) == (304, b"")
 
 
@@ -190,14 +144,10 @@ def test_a_statement_in_words_as_a_page_and_as_stored(
     ask: Ask, server: Server, shelf_folder: Path
 ) -> None:
     stored = (shelf_folder / "stars" / "statement.json").read_bytes()
-    assert (
-        ask(server.app, "/statement", accept="application/json").body == stored
-    )
+    assert ask(server.app, "/statement", accept="application/json").body == stored
     assert ask(server.app, "/statement.json").body == stored
     assert b"differentially private" in ask(server.app, "/statement").body
-    page = ask(
-        server.app, "/statement", accept="text/html,*/*;q=0.8"
-    ).body.decode()
+    page = ask(server.app, "/statement", accept="text/html,*/*;q=0.8").body.decode()
     assert '<link rel="stylesheet" href="plain.css">' in page
     below = ask(server.app, "/models/likes/statement.html").body.decode()
     assert 'href="../../plain.css"' in below
@@ -210,27 +160,19 @@ def test_a_signed_statement_can_be_checked_from_its_bytes(
 ) -> None:
     stored = json.loads((shelf_folder / "stars" / "statement.json").read_text())
     told = ask(
-        server.app,
-        "/statement",
-        accept="application/vnd.tacit.signed+json, application/json;q=0.5",
+        server.app, "/statement", accept="application/vnd.tacit.signed+json, application/json;q=0.5"
     )
     assert json.loads(told.body) == {
-        name: value
-        for name, value in stored.items()
-        if name != "signature" and value is not None
+        name: value for name, value in stored.items() if name != "signature" and value is not None
     }
-    key = Ed25519PublicKey.from_public_bytes(
-        bytes.fromhex(told.headers["tacit-key"])
-    )
+    key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(told.headers["tacit-key"]))
     signature = bytes.fromhex(told.headers["tacit-signature"])
     key.verify(signature, b"tacit statement 1\0" + told.body)
     with pytest.raises(InvalidSignature):
         key.verify(signature, told.body)
 
 
-def test_below_a_prefix_that_a_proxy_leaves(
-    ask: Ask, folders: list[Path], web: Path
-) -> None:
+def test_below_a_prefix_that_a_proxy_leaves(ask: Ask, folders: list[Path], web: Path) -> None:
     server = build(folders, Options(web=web, logs=False, root="/films/"))
     assert ask(server.app, "/films/model").status == 200
     assert ask(server.app, "/films/healthz").status == 200
@@ -244,9 +186,7 @@ def test_the_page_itself_names_no_absolute_address() -> None:
     for path, asset in page_files().items():
         if path.endswith((".html", ".js", ".css", ".webmanifest")):
             text = asset.body.decode()  # type: ignore[union-attr]
-            assert not re.search(
-                r"""(?:src|href)=["']/|from ['"]/|url\(/""", text
-            ), path
+            assert not re.search(r"""(?:src|href)=["']/|from ['"]/|url\(/""", text), path
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path, web: Path) -> None:
@@ -263,15 +203,11 @@ def test_two_folders_of_one_name(folders: list[Path], web: Path) -> None:
 
 def test_openapi_lists_what_is_there(ask: Ask, server: Server) -> None:
     paths = ask(server.app, "/openapi.json").facts["paths"]
-    assert {"/models", "/model", "/catalogue", "/statement", "/healthz"} <= set(
-        paths
-    )
+    assert {"/models", "/model", "/catalogue", "/statement", "/healthz"} <= set(paths)
     assert "/recommend" not in paths
 
 
-def test_metrics_count_and_name_nothing(
-    ask: Ask, folders: list[Path], web: Path
-) -> None:
+def test_metrics_count_and_name_nothing(ask: Ask, folders: list[Path], web: Path) -> None:
     server = build(folders[:1], Options(web=web, logs=False))
     ask(server.app, "/model", query=b"who=alice")
     ask(server.app, "/secret-of-alice")
@@ -296,17 +232,10 @@ class TestRecommend:
     """`POST /recommend`."""
 
     def test_it_is_off_unless_asked_for(self, ask: Ask, server: Server) -> None:
-        assert (
-            ask(server.app, "/recommend", method="POST", body=question()).status
-            == 404
-        )
+        assert ask(server.app, "/recommend", method="POST", body=question()).status == 404
 
-    def test_it_answers_as_the_model_does(
-        self, ask: Ask, open_server: Server
-    ) -> None:
-        told = ask(
-            open_server.app, "/recommend", method="POST", body=question()
-        )
+    def test_it_answers_as_the_model_does(self, ask: Ask, open_server: Server) -> None:
+        told = ask(open_server.app, "/recommend", method="POST", body=question())
         assert told.status == 200
         assert told.headers["cache-control"] == "no-store"
         model = open_server.shelf.models["stars"].model
@@ -317,37 +246,17 @@ class TestRecommend:
         for each in told.facts["recommendations"]:
             assert 1 <= each["low"] <= each["rating"] <= each["high"] <= 5
 
-    def test_other_models_and_likes(
-        self, ask: Ask, open_server: Server
-    ) -> None:
+    def test_other_models_and_likes(self, ask: Ask, open_server: Server) -> None:
         body = json.dumps({"ratings": [{"item": "Alien"}], "n": 3}).encode()
-        told = ask(
-            open_server.app, "/models/likes/recommend", method="POST", body=body
-        )
+        told = ask(open_server.app, "/models/likes/recommend", method="POST", body=body)
         assert len(told.facts["recommendations"]) == 3
         assert (
-            ask(
-                open_server.app,
-                "/models/none/recommend",
-                method="POST",
-                body=body,
-            ).status
-            == 404
+            ask(open_server.app, "/models/none/recommend", method="POST", body=body).status == 404
         )
 
-    def test_what_is_unknown_is_said(
-        self, ask: Ask, open_server: Server
-    ) -> None:
-        ratings = [
-            {"item": "Alien", "rating": 4},
-            {"item": "no such film", "rating": 4},
-        ]
-        told = ask(
-            open_server.app,
-            "/recommend",
-            method="POST",
-            body=question(ratings=ratings),
-        )
+    def test_what_is_unknown_is_said(self, ask: Ask, open_server: Server) -> None:
+        ratings = [{"item": "Alien", "rating": 4}, {"item": "no such film", "rating": 4}]
+        told = ask(open_server.app, "/recommend", method="POST", body=question(ratings=ratings))
         assert told.facts["unknown"] == ["no such film"]
 
     @pytest.mark.parametrize(
@@ -381,19 +290,11 @@ class TestRecommend:
             ask(open_server.app, "/recommend", method="POST", body=b"not json")
             ask(open_server.app, "/healthz", query=b"who=alice")
         told = [getattr(record, "facts", {}) for record in caplog.records]
-        assert [each.get("path") for each in told if "path" in each] == [
-            "/healthz"
-        ]
+        assert [each.get("path") for each in told if "path" in each] == ["/healthz"]
         assert "alice" not in caplog.text + json.dumps(told)
 
     def test_too_much_is_refused(self, ask: Ask, open_server: Server) -> None:
         long = question(exclude=["x" * 100] * 20_000)
-        assert (
-            ask(open_server.app, "/recommend", method="POST", body=long).status
-            == 413
-        )
+        assert ask(open_server.app, "/recommend", method="POST", body=long).status == 413
         many = question(ratings=[{"item": "Alien", "rating": 3}] * 2001)
-        assert (
-            ask(open_server.app, "/recommend", method="POST", body=many).status
-            == 422
-        )
+        assert ask(open_server.app, "/recommend", method="POST", body=many).status == 422

@@ -26,10 +26,7 @@ FINDING = {
 
 
 def shelved(folder: Path) -> Any:
-    facts = {
-        "method": "bayes",
-        "promise": {"certified": "certified", "unit": "user"},
-    }
+    facts = {"method": "bayes", "promise": {"certified": "certified", "unit": "user"}}
     return SimpleNamespace(name="stars", folder=folder, facts=facts)
 
 
@@ -45,9 +42,7 @@ def test_an_audit_is_shown_with_its_verdict(tmp_path: Path) -> None:
     assert "<script" not in page
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"best": 3}', '{"findings": [1, {}]}', "\udcff"]
-)
+@pytest.mark.parametrize("text", ["{", "[]", '{"best": 3}', '{"findings": [1, {}]}', "\udcff"])
 def test_a_file_of_another_form_does_no_harm(tmp_path: Path, text: str) -> None:
     path = tmp_path / "audit.json"
     path.write_bytes(text.encode(errors="surrogateescape"))

@@ -12,9 +12,7 @@ from tacit.cli.main import main
 
 
 def refused(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    *options: object,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *options: object
 ) -> str:
     monkeypatch.setattr(sys, "argv", ["tacit", "serve", *map(str, options)])
     with pytest.raises(SystemExit) as stop:
@@ -37,9 +35,7 @@ def test_refusals(
     assert "not a Tacit model" in told(tmp_path)
     assert "both --tls-cert and --tls-key" in told(stars, "--tls-cert", "x")
     assert "not secure" in told(stars, "--federation", "http://far.example")
-    assert "cannot be read" in told(
-        stars, "--officer-token-file", tmp_path / "none"
-    )
+    assert "cannot be read" in told(stars, "--officer-token-file", tmp_path / "none")
     assert "precision" in told(stars, "--precision", "float8")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

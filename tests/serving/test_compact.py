@@ -27,9 +27,7 @@ def test_the_stated_error_is_the_error(shared: Shared, precision: str) -> None:
     seen = unpack(packed.data)
     assert set(seen.arrays) == set(shared.arrays) - {"kept"}
     for name, array in seen.arrays.items():
-        gap = float(
-            np.abs(array.astype(np.float64) - shared.arrays[name]).max()
-        )
+        gap = float(np.abs(array.astype(np.float64) - shared.arrays[name]).max())
         assert gap <= packed.error[name] * (1 + 1e-6) + 1e-9, name
         assert packed.error[name] <= gap + 1e-6, name
     listed = {each["name"]: each["error"] for each in seen.header["arrays"]}
@@ -37,15 +35,9 @@ def test_the_stated_error_is_the_error(shared: Shared, precision: str) -> None:
 
 
 def test_fewer_bits_mean_fewer_bytes_and_more_error(shared: Shared) -> None:
-    sizes = [
-        len(pack(shared, "m", each).data)
-        for each in ("float32", "float16", "int8")
-    ]
+    sizes = [len(pack(shared, "m", each).data) for each in ("float32", "float16", "int8")]
     assert sizes == sorted(sizes, reverse=True)
-    errors = [
-        pack(shared, "m", each).error["loadings"]
-        for each in ("float32", "float16", "int8")
-    ]
+    errors = [pack(shared, "m", each).error["loadings"] for each in ("float32", "float16", "int8")]
     assert errors[0] == 0
     assert errors == sorted(errors)
     column = np.abs(shared.arrays["loadings"]).max(axis=0).max()
@@ -63,9 +55,7 @@ def test_predictions_hardly_move(shared: Shared) -> None:
 
 
 @pytest.mark.parametrize("precision", ["auto", "int8"])
-def test_what_choices_imply_hardly_moves_either(
-    shared: Shared, precision: Precision
-) -> None:
+def test_what_choices_imply_hardly_moves_either(shared: Shared, precision: Precision) -> None:
     rng = np.random.default_rng(1)
     width = shared.arrays["loadings"].shape[1]
     told = {
@@ -97,9 +87,7 @@ def test_what_a_later_fit_needs_is_not_sent(shared: Shared) -> None:
 def test_places_are_exact_and_small(shared: Shared) -> None:
     for places in (np.array([0, 3, 65_535]), np.array([70_000, 2**32 - 1])):
         given = replace(shared, arrays={"head": places})
-        np.testing.assert_array_equal(
-            unpack(pack(given, "m").data).arrays["head"], places
-        )
+        np.testing.assert_array_equal(unpack(pack(given, "m").data).arrays["head"], places)
     with pytest.raises(ModelError, match="out of range"):
         pack(replace(shared, arrays={"head": np.array([-1])}), "m")
 
@@ -121,19 +109,12 @@ def test_what_is_not_finite_is_refused(shared: Shared) -> None:
 
 def test_damaged_bytes_are_refused(shared: Shared) -> None:
     data = pack(shared, "m").data
-    wrong = [
-        b"",
-        data[:100],
-        b"X" + data[1:],
-        data[:8] + struct.pack("<II", 9, 8) + data[16:],
-    ]
+    wrong = [b"", data[:100], b"X" + data[1:], data[:8] + struct.pack("<II", 9, 8) + data[16:]]
     length = struct.unpack("<I", data[12:16])[0]
     header = json.loads(data[16 : 16 + length])
     header["arrays"][0]["at"] = 10**9
     words = json.dumps(header).encode()
-    wrong.append(
-        data[:12] + struct.pack("<I", len(words)) + words + data[16 + length :]
-    )
+    wrong.append(data[:12] + struct.pack("<I", len(words)) + words + data[16 + length :])
     for each in wrong:
         with pytest.raises(ModelError):
             unpack(each)

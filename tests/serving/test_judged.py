@@ -34,9 +34,7 @@ def only_full(full: bool) -> None:
         pytest.skip("only with scripts/test --full")
 
 
-def test_no_invented_request_breaks_the_server(
-    folders: list[Path], web: Path
-) -> None:
+def test_no_invented_request_breaks_the_server(folders: list[Path], web: Path) -> None:
     schemathesis = pytest.importorskip("schemathesis")
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
@@ -49,10 +47,7 @@ def test_no_invented_request_breaks_the_server(
         operation = found.ok()
 
         @settings(
-            max_examples=100,
-            deadline=None,
-            database=None,
-            suppress_health_check=list(HealthCheck),
+            max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck)
         )
         @given(case=operation.as_strategy(), named=st.booleans())
         def ask(case: object, named: bool) -> None:
@@ -69,22 +64,13 @@ def test_no_invented_request_breaks_the_server(
 
 @pytest.fixture
 def address(shelf_folder: Path) -> Iterator[str]:
-    command = [
-        sys.executable,
-        "-c",
-        "from tacit.cli.main import main; main()",
-        "serve",
-    ]
+    command = [sys.executable, "-c", "from tacit.cli.main import main; main()", "serve"]
     process = subprocess.Popen(
         [*command, str(shelf_folder / "stars"), "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT / "src"),
-            "PYTHONUNBUFFERED": "1",
-        },
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"},
     )
     assert process.stdout is not None
     yield process.stdout.readline().split()[-1]
@@ -98,10 +84,7 @@ def test_two_thousand_requests_a_second(address: str) -> None:
     if wrk is None:
         pytest.skip("wrk is not installed")
     tag = build_tag(address)
-    for path, headers in (
-        ("model", ["-H", f"If-None-Match: {tag}"]),
-        ("plain.css", []),
-    ):
+    for path, headers in (("model", ["-H", f"If-None-Match: {tag}"]), ("plain.css", [])):
         told = subprocess.run(
             [
                 wrk,
@@ -119,9 +102,7 @@ def test_two_thousand_requests_a_second(address: str) -> None:
         ).stdout
         rate = float(re.findall(r"Requests/sec:\s+([\d.]+)", told)[0])
         assert "Socket errors" not in told
-        assert (
-            "Non-2xx" not in told or path == "model"
-        )  # wrk counts 304 among the others
+        assert "Non-2xx" not in told or path == "model"  # wrk counts 304 among the others
         assert rate >= WANTED, told
 
 
@@ -151,8 +132,6 @@ def test_a_model_of_movielens_is_below_three_megabytes(
         "variance": rng.random(len(films)).astype(np.float32),
         "loadings": rng.standard_normal((len(films), 60)).astype(np.float32),
     }
-    shared = replace(
-        load_shared(shelf_folder / "stars")[0], arrays=arrays, catalogue=films
-    )
+    shared = replace(load_shared(shelf_folder / "stars")[0], arrays=arrays, catalogue=films)
     packed = Asset("model", "x", pack(shared, "ml-1m").data)
     assert all(len(form.body) < 3_000_000 for form in packed.forms.values())

@@ -11,13 +11,7 @@ from starlette.types import Message
 from uvicorn.server import ServerState
 
 from tacit.serving.http import bodies as limits
-from tacit.serving.http.bodies import (
-    HEADER_BYTES,
-    BodyLimits,
-    Guarded,
-    Refused,
-    whole_body,
-)
+from tacit.serving.http.bodies import HEADER_BYTES, BodyLimits, Guarded, Refused, whole_body
 
 
 class Wire(asyncio.Transport):
@@ -46,11 +40,7 @@ class Wire(asyncio.Transport):
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     await send(
-        {
-            "type": "http.response.start",
-            "status": 200,
-            "headers": [(b"content-length", b"2")],
-        }
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]}
     )
     await send({"type": "http.response.body", "body": b"ok"})
 
@@ -103,9 +93,7 @@ def test_headers_that_are_too_long_are_refused() -> None:
         assert wire.closed
 
 
-def test_headers_that_do_not_come_are_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "HEADER_SECONDS", 0.05)
     assert talk(patience=0.2).closed
     assert talk(GET, patience=0.2).closed
@@ -113,9 +101,7 @@ def test_headers_that_do_not_come_are_not_waited_for(
     assert not talk(GET + b"\r\n", patience=0.2).closed
 
 
-def read(
-    *pieces: Message, announced: str = "0", limit: BodyLimits | None = None
-) -> Message:
+def read(*pieces: Message, announced: str = "0", limit: BodyLimits | None = None) -> Message:
     async def reading() -> Message:
         left = list(pieces)
 
@@ -125,9 +111,7 @@ def read(
             return left.pop(0)
 
         headers = [(b"content-length", announced.encode())]
-        again = await whole_body(
-            headers, receive, limit or BodyLimits(size=10, seconds=0.1)
-        )
+        again = await whole_body(headers, receive, limit or BodyLimits(size=10, seconds=0.1))
         return await again()
 
     return asyncio.run(reading())
@@ -138,10 +122,7 @@ def piece(body: bytes, more: bool) -> Message:
 
 
 def test_a_body_is_handed_on_whole() -> None:
-    assert (
-        read(piece(b"12345", True), piece(b"67890", False))["body"]
-        == b"1234567890"
-    )
+    assert read(piece(b"12345", True), piece(b"67890", False))["body"] == b"1234567890"
 
 
 @pytest.mark.parametrize(

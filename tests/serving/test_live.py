@@ -44,18 +44,10 @@ class Live:
     log: Path
     model: Path
 
-    def get(
-        self, path: str, *, port: int | None = None, **headers: str
-    ) -> tuple[int, bytes]:
+    def get(self, path: str, *, port: int | None = None, **headers: str) -> tuple[int, bytes]:
         """One request over a connection of its own."""
-        wire = http.client.HTTPConnection(
-            "127.0.0.1", port or self.port, timeout=60
-        )
-        wire.request(
-            "GET",
-            path,
-            headers={k.replace("_", "-"): v for k, v in headers.items()},
-        )
+        wire = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=60)
+        wire.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
         answer = wire.getresponse()
         body = answer.read()
         wire.close()
@@ -63,19 +55,11 @@ class Live:
 
 
 @pytest.fixture(scope="module")
-def live(
-    shelf_folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Live]:
+def live(shelf_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     home = tmp_path_factory.mktemp("live")
     model = Path(shutil.copytree(shelf_folder / "stars", home / "stars"))
     log = home / "log"
-    command = [
-        sys.executable,
-        "-c",
-        "from tacit.cli.main import main; main()",
-        "serve",
-        str(model),
-    ]
+    command = [sys.executable, "-c", "from tacit.cli.main import main; main()", "serve", str(model)]
     options = ["--port", "0", "--metrics-port", "0", "--recommend"]
     with open(log, "w") as err:
         process = subprocess.Popen(
@@ -83,19 +67,12 @@ def live(
             stdout=subprocess.PIPE,
             stderr=err,
             text=True,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT / "src"),
-                "PYTHONUNBUFFERED": "1",
-            },
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"},
         )
     assert process.stdout is not None
     said = [process.stdout.readline(), process.stdout.readline()]
     assert "serving stars at http://127.0.0.1:" in said[0], log.read_text()
-    ports = [
-        int(line.rstrip("/\n").replace("/metrics", "").rsplit(":", 1)[1])
-        for line in said
-    ]
+    ports = [int(line.rstrip("/\n").replace("/metrics", "").rsplit(":", 1)[1]) for line in said]
     yield Live(process, ports[0], ports[1], log, model)
     process.kill()
     process.wait()
@@ -127,9 +104,7 @@ def test_javascript_loads_it_and_lists_as_python_does(live: Live) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    module = (
-        ROOT / "src" / "tacit" / "serving" / "web" / "js" / "model" / "load.js"
-    )
+    module = ROOT / "src" / "tacit" / "serving" / "web" / "js" / "model" / "load.js"
     base = f"http://127.0.0.1:{live.port}/models/stars/"
     script = SCRIPT.format(module=module.as_uri(), base=base)
     done = subprocess.run(
@@ -153,10 +128,7 @@ def changed(place: Path, by: float) -> str:
     """Another model of the same items in the same place."""
     model = load(place)
     shared = model.shared
-    arrays = {
-        **shared.arrays,
-        "baseline": shared.arrays["baseline"] + np.float32(by),
-    }
+    arrays = {**shared.arrays, "baseline": shared.arrays["baseline"] + np.float32(by)}
     facts = (shared.numbers, shared.schema, shared.catalogue, shared.settings)
     new = Shared(shared.method, shared.personal, arrays, *facts)
     new.save(place, model.statement.to_json(), overwrite=True)
@@ -175,9 +147,7 @@ def test_no_request_is_dropped_while_models_change(live: Live) -> None:
                 listed = json.loads(wire.getresponse().read())["models"][0]
                 wire.request("GET", "/" + listed["model"])
                 answer = wire.getresponse()
-                seen.append(
-                    (answer.status, listed["digest"].encode() in answer.read())
-                )
+                seen.append((answer.status, listed["digest"].encode() in answer.read()))
             except Exception as error:  # noqa: BLE001 - any fault is what this test looks for
                 seen.append(error)
                 break

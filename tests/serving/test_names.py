@@ -14,9 +14,7 @@ from tacit.serving.static import web_folder
 
 def script(words: PageNames) -> str:
     every = sent(web_folder(), words)
-    return "".join(
-        body.decode() for name, body in every.items() if name.endswith(".js")
-    )
+    return "".join(body.decode() for name, body in every.items() if name.endswith(".js"))
 
 
 def test_nothing_but_the_line_of_names_says_film():
@@ -47,9 +45,7 @@ def test_items_unless_said_otherwise_and_films_for_the_demonstration():
 
 
 def test_other_words_are_another_version_of_the_page():
-    workers = {
-        sent(web_folder(), words)["sw.js"] for words in (PageNames(), FILMS)
-    }
+    workers = {sent(web_folder(), words)["sw.js"] for words in (PageNames(), FILMS)}
     assert len(workers) == 2
 
 

@@ -32,11 +32,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(
-    shelf_folder: Path,
-    folders: list[Path],
-    web: Path,
-    tmp_path: Path,
-    token: str,
+    shelf_folder: Path, folders: list[Path], web: Path, tmp_path: Path, token: str
 ) -> Server:
     place = tmp_path / "token"
     place.write_text(token + "\n")
@@ -59,9 +55,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-def test_nobody_gets_in_without_the_token(
-    ask: Ask, server: Server, token: str
-) -> None:
+def test_nobody_gets_in_without_the_token(ask: Ask, server: Server, token: str) -> None:
     wrong = [
         {},
         {"authorization": ""},
@@ -79,14 +73,10 @@ def test_nobody_gets_in_without_the_token(
             told = ask(server.app, path, **headers)
             assert told.status == 401, (path, headers)
             assert told.headers["www-authenticate"].startswith("Basic")
-        assert (
-            ask(server.app, path, query=f"token={token}".encode()).status == 401
-        )
+        assert ask(server.app, path, query=f"token={token}".encode()).status == 401
 
 
-def test_a_bearer_and_a_browser_get_in(
-    ask: Ask, server: Server, token: str
-) -> None:
+def test_a_bearer_and_a_browser_get_in(ask: Ask, server: Server, token: str) -> None:
     basic = "Basic " + b64encode(f"officer:{token}".encode()).decode()
     for header in (f"Bearer {token}", f"bearer {token}", basic):
         told = ask(server.app, "/officer", authorization=header)
@@ -131,9 +121,7 @@ def test_caps_and_hostile_words(
         ET.fromstring(drawing)
     assert page.count("<svg") >= 4
     rows = list(
-        csv.DictReader(
-            io.StringIO(ask(server.app, "/officer.csv", **bearer).body.decode())
-        )
+        csv.DictReader(io.StringIO(ask(server.app, "/officer.csv", **bearer).body.decode()))
     )
     assert {row["population"] for row in rows} == {"viewers", evil}
     assert "'=1+1" in [row["purpose"] for row in rows]
@@ -144,9 +132,7 @@ def test_an_empty_book_is_said(
     ask: Ask, folders: list[Path], web: Path, tmp_path: Path, token: str
 ) -> None:
     (tmp_path / "token").write_text(token)
-    officer = Officer.from_file(
-        tmp_path / "token", str(tmp_path / "none.sqlite")
-    )
+    officer = Officer.from_file(tmp_path / "token", str(tmp_path / "none.sqlite"))
     server = build(folders, Options(web=web, logs=False, officer=officer))
     told = ask(server.app, "/officer", authorization=f"Bearer {token}")
     assert b"The book is empty" in told.body
@@ -163,9 +149,7 @@ def test_a_token_must_be_long_and_there(tmp_path: Path) -> None:
 
 def test_charts_show_what_they_are_given() -> None:
     steps = [Step(0, 0.0), Step(10, 1.0), Step(20, 2.5)]
-    drawn = ET.fromstring(
-        spent_chart("spent", steps, [Step(5, 4.0)], ["first", "last"])
-    )
+    drawn = ET.fromstring(spent_chart("spent", steps, [Step(5, 4.0)], ["first", "last"]))
     texts = [text.text for text in drawn.iter("text")]
     assert texts[:6] == ["0", "1", "2", "3", "4", "5"]
     assert {"first", "last"} <= set(texts)

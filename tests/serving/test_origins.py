@@ -18,10 +18,7 @@ def ask(method: str, origin: str | None, **headers: str) -> dict[str, Any]:
     app = PlainRoutes({("POST", "/v1/join"): told})
     app.origins = frozenset({PAGE})
     given = [(b"origin", origin.encode())] if origin else []
-    given += [
-        (name.replace("_", "-").encode(), value.encode())
-        for name, value in headers.items()
-    ]
+    given += [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {
         "type": "http",
         "method": method,

@@ -33,10 +33,7 @@ def changed(place: Path, by: float) -> str:
     """Another model of the same items in the same place; gives its digest."""
     model = load(place)
     shared = model.shared
-    arrays = {
-        **shared.arrays,
-        "baseline": shared.arrays["baseline"] + np.float32(by),
-    }
+    arrays = {**shared.arrays, "baseline": shared.arrays["baseline"] + np.float32(by)}
     numbers = dict(shared.numbers)
     new = Shared(
         shared.method,
@@ -69,10 +66,7 @@ def test_a_new_model_is_served_and_the_old_address_still_answers(
     assert second.status == 200
     assert ask(server.app, "/catalogue").facts["digest"] == digest
     assert ask(server.app, "/" + before["model"]).body == first.body
-    assert (
-        ask(server.app, "/" + before["catalogue"]).facts["digest"]
-        == before["digest"]
-    )
+    assert ask(server.app, "/" + before["catalogue"]).facts["digest"] == before["digest"]
 
 
 def test_an_old_address_ends_after_its_time(
@@ -118,9 +112,7 @@ def test_a_folder_that_is_just_being_replaced_is_looked_at_later(
     assert server.shelf.refresh() == []
 
 
-def test_a_reload_that_is_asked_for_reads_all(
-    ask: Ask, server: Server, place: Path
-) -> None:
+def test_a_reload_that_is_asked_for_reads_all(ask: Ask, server: Server, place: Path) -> None:
     digest = changed(place, 1.0)
     server.reload()
     assert served(ask, server) == digest

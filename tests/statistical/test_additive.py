@@ -70,15 +70,9 @@ def test_accepts_the_true_scale(
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("law", LAWS)
 def test_rejects_a_wrong_scale(
-    law: Law,
-    scale: float,
-    factor: float,
-    fits: Callable[..., bool],
-    cdfs: dict[str, Callable],
+    law: Law, scale: float, factor: float, fits: Callable[..., bool], cdfs: dict[str, Callable]
 ) -> None:
-    assert not fits(
-        SAMPLER[law](N, factor * scale), cdfs[law](scale), spread(law, scale)
-    )
+    assert not fits(SAMPLER[law](N, factor * scale), cdfs[law](scale), spread(law, scale))
 
 
 @pytest.mark.parametrize("scale", [0.5, 3.3, 1e3])
@@ -113,15 +107,11 @@ def test_the_frequency_beyond_the_last_strip_is_that_of_the_tail(
     drawn = draw(early, N // 2)
     share = 2 * float(cdfs[law](scale)(np.array([-float(start)]))[0])
     expected = share * drawn.size
-    assert abs(int(np.sum(np.abs(drawn) >= start)) - expected) < 10 * np.sqrt(
-        expected
-    )
+    assert abs(int(np.sum(np.abs(drawn) >= start)) - expected) < 10 * np.sqrt(expected)
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_agrees_with_plain_rejection_in_big_integers(
-    law: Law, same: Callable[..., bool]
-) -> None:
+def test_agrees_with_plain_rejection_in_big_integers(law: Law, same: Callable[..., bool]) -> None:
     assert same(SAMPLER[law](N, 6.25), reference(law, 6.25, 6000))
 
 
@@ -135,9 +125,7 @@ def test_differs_from_plain_rejection_at_a_wrong_scale(
 
 @pytest.mark.parametrize("scale", [1.5, 200.0])
 @pytest.mark.parametrize("law", LAWS)
-def test_agrees_with_opendp(
-    law: Law, scale: float, same: Callable[..., bool]
-) -> None:
+def test_agrees_with_opendp(law: Law, scale: float, same: Callable[..., bool]) -> None:
     theirs = opendp(law, scale, 20_000)
     assert same(SAMPLER[law](N, scale), theirs)
     assert not same(SAMPLER[law](N, 1.3 * scale), theirs)
@@ -148,9 +136,7 @@ def test_agrees_with_opendp(
 def test_signs_and_neighbours_are_independent(law: Law) -> None:
     drawn = SAMPLER[law](N, 1e6).astype(float)
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 10 / np.sqrt(N)
-    assert abs(
-        np.corrcoef(np.abs(drawn[:-1]), np.abs(drawn[1:]))[0, 1]
-    ) < 10 / np.sqrt(N)
+    assert abs(np.corrcoef(np.abs(drawn[:-1]), np.abs(drawn[1:]))[0, 1]) < 10 / np.sqrt(N)
     assert abs(np.mean(np.sign(drawn))) < 10 / np.sqrt(N)
 
 

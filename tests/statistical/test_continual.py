@@ -51,13 +51,9 @@ def far(found: np.ndarray, expected: np.ndarray) -> float:
     return float(np.max(error))
 
 
-def test_running_sums_have_the_covariance_of_the_proof(
-    drawn: np.ndarray,
-) -> None:
+def test_running_sums_have_the_covariance_of_the_proof(drawn: np.ndarray) -> None:
     b = CALENDAR.rows
-    turned = np.array(
-        [[b[t - s] if s <= t else 0.0 for s in range(6)] for t in range(6)]
-    )
+    turned = np.array([[b[t - s] if s <= t else 0.0 for s in range(6)] for t in range(6)])
     weeks = Weeks({"a/b": EVENT}, CALENDAR, 6)
     estimates = []
     for week in range(1, 7):

@@ -54,9 +54,7 @@ def event(**more) -> TuningEvent:
 def test_every_candidate_is_drawn_as_often():
     from scipy.stats import chi2
 
-    drawn = np.concatenate(
-        [draw_trials("t", Charge([event()])) for _ in range(4000)]
-    )
+    drawn = np.concatenate([draw_trials("t", Charge([event()])) for _ in range(4000)])
     counts = np.bincount(drawn, minlength=4)
     expected = len(drawn) / 4
     statistic = float(((counts - expected) ** 2 / expected).sum())

@@ -48,9 +48,7 @@ def items():
 @pytest.fixture
 def unchecked(monkeypatch):
     """As if nothing were checked before the charge."""
-    monkeypatch.setattr(
-        "tacit.fitting.run._Run.rehearse", lambda *_, **__: None
-    )
+    monkeypatch.setattr("tacit.fitting.run._Run.rehearse", lambda *_, **__: None)
 
 
 class TestAlone(AloneTests):
@@ -84,9 +82,7 @@ def test_a_leaking_method_fails_its_conformance_tests(data, items, unit, delta):
     with pytest.raises(AssertionError, match="by herself"):
         tests.test_each_person_is_computed_alone(data, items, delta, "off")
     with pytest.raises(AssertionError, match="first/sum"):
-        tests.test_no_neighbour_moves_a_sum_by_more_than_was_charged(
-            data, items, delta, None
-        )
+        tests.test_no_neighbour_moves_a_sum_by_more_than_was_charged(data, items, delta, None)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -102,9 +98,7 @@ def test_what_bypasses_the_noise_is_found(data, items, unit):
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("leak", leaks.CROWDED)
-def test_a_leak_is_refused_before_anything_is_charged(
-    data, items, tmp_path, leak, unit, delta
-):
+def test_a_leak_is_refused_before_anything_is_charged(data, items, tmp_path, leak, unit, delta):
     """Break 2, on invented people."""
     book = str(tmp_path / "book")
     method = leak(epsilon=2.0, unit=unit, delta=delta, ledger=book)
@@ -119,9 +113,7 @@ def test_a_leak_is_refused_before_anything_is_charged(
 @pytest.mark.parametrize("delta", DELTAS)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("leak", [*leaks.CROWDED, leaks.ManyMean])
-def test_the_engine_stops_a_leak(
-    data, items, tmp_path, unchecked, leak, unit, delta
-):
+def test_the_engine_stops_a_leak(data, items, tmp_path, unchecked, leak, unit, delta):
     """Break 2, on real people: no model, no commit, and no values in what is said."""
     book = str(tmp_path / "book")
     method = leak(epsilon=2.0, unit=unit, delta=delta, ledger=book)
@@ -133,12 +125,8 @@ def test_the_engine_stops_a_leak(
     assert not any(c.isdigit() for c in str(told.value))
 
 
-@pytest.mark.parametrize(
-    ("name", "unit"), [(n, u) for n in METHODS for u in find(n).units]
-)
-def test_invented_people_pass_every_round_of_tacits_methods(
-    data, items, monkeypatch, name, unit
-):
+@pytest.mark.parametrize(("name", "unit"), [(n, u) for n in METHODS for u in find(n).units])
+def test_invented_people_pass_every_round_of_tacits_methods(data, items, monkeypatch, name, unit):
     """So that what is built on one from outside is not refused for it."""
     from tacit.fitting.run import _Run
     from tacit.methods.rehearsal import Gatherings
@@ -159,9 +147,7 @@ def test_invented_people_pass_every_round_of_tacits_methods(
         assert seen == [round_.name for round_ in made.rounds]
 
 
-def test_a_leak_of_large_blocks_passes_invented_people_and_is_stopped(
-    data, items, tmp_path
-):
+def test_a_leak_of_large_blocks_passes_invented_people_and_is_stopped(data, items, tmp_path):
     """Twelve invented people are no large block; the real ones are."""
     book = str(tmp_path / "book")
     method = leaks.ManyMean(epsilon=2.0, ledger=book)
@@ -185,9 +171,7 @@ def test_every_engine_stops_a_leak(data, items, unchecked, engine):
         )
 
 
-def test_many_blocks_over_threads_are_watched(
-    data, items, unchecked, monkeypatch
-):
+def test_many_blocks_over_threads_are_watched(data, items, unchecked, monkeypatch):
     """Whichever thread comes first."""
     monkeypatch.setattr("tacit.engine.blocks.CELLS", 300)
     for leak in (leaks.BlockMean, leaks.Remembered, leaks.Whispered):
@@ -197,9 +181,7 @@ def test_many_blocks_over_threads_are_watched(
     assert trial(whole, data, items=items, users=150)
 
 
-def test_what_a_method_says_of_one_person_goes_no_further(
-    data, items, unchecked
-):
+def test_what_a_method_says_of_one_person_goes_no_further(data, items, unchecked):
     """An error about somebody alone could quote her ratings."""
 
     class Talks(leaks.Alone):
@@ -215,9 +197,7 @@ def test_what_a_method_says_of_one_person_goes_no_further(
     assert told.value.__context__ is None
 
 
-def test_without_the_witness_the_hole_is_open(
-    data, items, unchecked, monkeypatch
-):
+def test_without_the_witness_the_hole_is_open(data, items, unchecked, monkeypatch):
     """Put back, break 2 is certified again: what these tests guard is what stops it."""
     monkeypatch.setattr(Witness, "check", lambda self: None)
     model = leaks.BlockMean(epsilon=2.0).fit(data, items=items, users=150)
@@ -259,9 +239,7 @@ def test_a_block_cannot_reach_what_others_keep(data):
 def test_a_verdict_is_kept_for_the_same_public_facts_only(data, items):
     """Checked once in a process; another unit, setting or catalogue is checked again."""
     for unit, users in (("user", 150), ("user", 150), ("rating", 150)):
-        trial(
-            leaks.Alone(epsilon=2.0, unit=unit), data, items=items, users=users
-        )
+        trial(leaks.Alone(epsilon=2.0, unit=unit), data, items=items, users=users)
     assert len(before_the_charge._PASSED) == 2
 
 

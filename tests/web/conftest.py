@@ -13,13 +13,7 @@ import pytest
 
 os.environ.setdefault("PW_EXPERIMENTAL_SERVICE_WORKER_NETWORK_EVENTS", "1")
 from playwright import sync_api
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Page,
-    Request,
-    expect,
-)
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from . import models, serve
 
@@ -47,10 +41,7 @@ class Tools:
 def tools() -> Tools:
     """Installed if they are missing and this user may."""
     done = subprocess.run(
-        [ROOT / "scripts" / "chromium"],
-        capture_output=True,
-        text=True,
-        check=False,
+        [ROOT / "scripts" / "chromium"], capture_output=True, text=True, check=False
     )
     if done.returncode:
         pytest.skip(f"no browser here: {done.stderr.strip()[-200:]}")
@@ -62,9 +53,7 @@ def tools() -> Tools:
 def browser(tools: Tools) -> Iterator[Browser]:
     """For one file of tests: while it runs, its event loop would refuse another."""
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=tools.chromium, args=FLAGS
-        )
+        started = playwright.chromium.launch(executable_path=tools.chromium, args=FLAGS)
         yield started
         started.close()
 
@@ -154,14 +143,9 @@ def meet(browser: Browser) -> Iterator[Meet]:
         context.set_default_timeout(PATIENCE)
         visitor = Visitor(context, context.new_page())
         context.on("request", lambda asked: visitor.requests.append(asked))
+        context.on("weberror", lambda fault: visitor.faults.append(str(fault.error)))
         context.on(
-            "weberror", lambda fault: visitor.faults.append(str(fault.error))
-        )
-        context.on(
-            "console",
-            lambda said: (
-                said.type == "error" and visitor.faults.append(said.text)
-            ),
+            "console", lambda said: said.type == "error" and visitor.faults.append(said.text)
         )
         met.append(visitor)
         return visitor

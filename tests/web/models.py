@@ -65,15 +65,7 @@ def films() -> dict[str, bytes]:
     text = files("tacit.data").joinpath("films.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     return published(
-        [
-            (
-                row["id"],
-                row["title"],
-                int(row["year"]),
-                row["genres"].split("|"),
-            )
-            for row in rows
-        ]
+        [(row["id"], row["title"], int(row["year"]), row["genres"].split("|")) for row in rows]
     )
 
 
@@ -81,10 +73,7 @@ def many(count: int, factors: int) -> dict[str, bytes]:
     """As many films as a speed is measured at."""
     genres = ["Drama", "Comedy", "Horror", "Action", "Romance"]
     return published(
-        [
-            (f"f{row}", f"Film {row}", 1920 + row % 100, [genres[row % 5]])
-            for row in range(count)
-        ],
+        [(f"f{row}", f"Film {row}", 1920 + row % 100, [genres[row % 5]]) for row in range(count)],
         factors,
     )
 
@@ -97,11 +86,7 @@ def gaussian(tagged: Sequence[Sequence[int]], tags: int, factors: int) -> bytes:
     loadings = np.empty((items, factors))
     loadings[:, 0] = 0.4
     for row, genres in enumerate(tagged):
-        mean = (
-            groups[list(genres)].mean(axis=0)
-            if genres
-            else np.zeros(factors - 1)
-        )
+        mean = groups[list(genres)].mean(axis=0) if genres else np.zeros(factors - 1)
         loadings[row, 1:] = 0.35 * mean + 0.1 * world.normal(size=factors - 1)
     arrays = {
         "baseline": world.normal(0.3, 0.35, items),
@@ -112,21 +97,13 @@ def gaussian(tagged: Sequence[Sequence[int]], tags: int, factors: int) -> bytes:
     return pack("gaussian", items, arrays)
 
 
-def pack(
-    kind: str, items: int, arrays: dict[str, NDArray[np.float64]]
-) -> bytes:
+def pack(kind: str, items: int, arrays: dict[str, NDArray[np.float64]]) -> bytes:
     """The format of `tacit.serving.compact`, all in float32."""
     listed, body = [], b""
     for name, array in arrays.items():
         data = array.astype("<f4").tobytes()
         listed.append(
-            {
-                "name": name,
-                "type": "f32",
-                "shape": array.shape,
-                "at": len(body),
-                "error": 0.0,
-            }
+            {"name": name, "type": "f32", "shape": array.shape, "at": len(body), "error": 0.0}
         )
         body += data + bytes(-len(data) % 8)
     facts = {

@@ -40,13 +40,7 @@ STATE = {
     "on": True,
     "doing": "waiting",
     "member": {"url": "https://one.example", "name": "00", "ran": []},
-    "book": {
-        "cap": 2,
-        "delta": 1e-5,
-        "answers": 3,
-        "spent": 0.84,
-        "realised": 0.31,
-    },
+    "book": {"cap": 2, "delta": 1e-5, "answers": 3, "spent": 0.84, "realised": 0.31},
     "next": {"round": 3, "bytes": 13_288, "epsilon": 0.12},
 }
 FAKE = """
@@ -82,9 +76,7 @@ def long_titles(catalogue: bytes) -> bytes:
     facts = json.loads(catalogue)
     words = "Or How I Learned to Stop Worrying and Love the Extraordinary "
     facts["titles"] = [
-        f"{title} {words * 2}"
-        if row % 2
-        else f"{title.replace(' ', '')}{'x' * 90}"
+        f"{title} {words * 2}" if row % 2 else f"{title.replace(' ', '')}{'x' * 90}"
         for row, title in enumerate(facts["titles"])
     ]
     return json.dumps(facts).encode()
@@ -151,14 +143,10 @@ def take(browser: Browser, folder: Path, size: str, scheme: str) -> None:
         page.get_by_role("button", name="What is asked of me?").click()
         page.locator(".terms").wait_for()
         page.locator(".device").scroll_into_view_if_needed()
-        page.locator(".device").screenshot(
-            path=folder / f"{size}-{scheme}-offer.png"
-        )
+        page.locator(".device").screenshot(path=folder / f"{size}-{scheme}-offer.png")
         page.get_by_role("button", name="Take part", exact=True).click()
         page.locator(".switch").wait_for()
-        page.locator(".device").screenshot(
-            path=folder / f"{size}-{scheme}-member.png"
-        )
+        page.locator(".device").screenshot(path=folder / f"{size}-{scheme}-member.png")
         page.evaluate("location.hash = 'films'")
         page.locator(".network").click()
         shot(page, "offline")
@@ -191,9 +179,7 @@ def main() -> None:
     command = [ROOT / "scripts" / "chromium"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=done.stdout.split()[0], args=FLAGS
-        )
+        browser = playwright.chromium.launch(executable_path=done.stdout.split()[0], args=FLAGS)
         for size in sys.argv[2:3] or SIZES:
             for scheme in sys.argv[3:4] or SCHEMES:
                 take(browser, folder, size, scheme)

@@ -67,9 +67,7 @@ class Place:
         """Until it was asked for so often, and no more requests follow at once."""
         end = time.monotonic() + seconds
         while self.paths().count(path) < times:
-            assert time.monotonic() < end, (
-                f"{path} was not asked for {times} times"
-            )
+            assert time.monotonic() < end, f"{path} was not asked for {times} times"
             time.sleep(0.02)
         count = -1
         while count != len(self.seen):
@@ -92,9 +90,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        self.place.seen.append(
-            Seen(self.command, self.path, dict(self.headers), body)
-        )
+        self.place.seen.append(Seen(self.command, self.path, dict(self.headers), body))
         status, kind, sent = self.found()
         self.send_response(status)
         self.send_header("content-type", kind)
@@ -111,16 +107,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def found(self) -> tuple[int, str, bytes]:
         name = self.path.removeprefix(self.prefix).split("?")[0]
-        plain = name == "statement" and "text/plain" in self.headers.get(
-            "accept", ""
-        )
+        plain = name == "statement" and "text/plain" in self.headers.get("accept", "")
         data = self.place.data.get("statement.txt" if plain else name)
         if data is not None:
-            return (
-                self.place.status,
-                "text/plain" if plain else "application/json",
-                data,
-            )
+            return (self.place.status, "text/plain" if plain else "application/json", data)
         name = name or "index.html"
         body = files().get(name)
         if body is None and name.endswith(".js"):
@@ -135,15 +125,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(
-    data: dict[str, bytes], prefix: str = "/", port: int = 0
-) -> Iterator[Place]:
+def serving(data: dict[str, bytes], prefix: str = "/", port: int = 0) -> Iterator[Place]:
     """The page with these data, at a free port of this machine, below `prefix`."""
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     place = Place(f"http://127.0.0.1:{server.server_port}{prefix}", data)
-    server.RequestHandlerClass = type(
-        "Bound", (Handler,), {"place": place, "prefix": prefix}
-    )
+    server.RequestHandlerClass = type("Bound", (Handler,), {"place": place, "prefix": prefix})
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

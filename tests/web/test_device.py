@@ -72,9 +72,7 @@ def found(tmp_path: Path, place: Place) -> Iterator[Found]:
         folder = tmp_path / f"federation-{len(made)}"
         folder.mkdir()
         near = ["--origins", origin, "--least", "1"]
-        f = _federation_class()(
-            folder, ratings, origins=origin, aggregator=near, **options
-        )
+        f = _federation_class()(folder, ratings, origins=origin, aggregator=near, **options)
         made.append(f)
         f.start()
         place.federation = (f.url["recommender"], f.url["aggregator"])
@@ -114,9 +112,7 @@ class Fleet(threading.Thread):
 
     def __init__(self, f: Any, **options: Any) -> None:
         super().__init__(daemon=True)
-        self.run_it = lambda: asyncio.run(
-            asyncio.wait_for(f.fleet(**options), LONG / 1000)
-        )
+        self.run_it = lambda: asyncio.run(asyncio.wait_for(f.fleet(**options), LONG / 1000))
         self.report: Any = None
 
     def run(self) -> None:
@@ -140,8 +136,7 @@ def test_browsers_and_python_make_the_model_of_python_alone(
     ratings = sample(people=people, ratings=24 * people, seed=8)
     f = found(ratings, method=method, cohort=people, least=people)
     pages = [
-        joins(meet(service_workers="block"), place, ratings, who)
-        for who in range(python, people)
+        joins(meet(service_workers="block"), place, ratings, who) for who in range(python, people)
     ]
     fleet = Fleet(f, devices=python)
     fleet.start()
@@ -163,9 +158,7 @@ def bodies(visitor: Visitor, start: str) -> list[bytes]:
     """What the browser's recorder saw go out to a server: once by the service worker, if there is
     one."""
     out = [
-        each
-        for each in visitor.requests
-        if each.url.startswith(start) and each.method == "POST"
+        each for each in visitor.requests if each.url.startswith(start) and each.method == "POST"
     ]
     by_worker = [each for each in out if each.service_worker]
     return [each.post_data_buffer or b"" for each in by_worker or out]
@@ -193,14 +186,7 @@ def test_nothing_leaves_before_joining_then_what_was_announced(
     resident: Visitor, place: Place, found: Found
 ) -> None:
     ratings = sample(people=3, ratings=60, seed=8)
-    f = found(
-        ratings,
-        method="popularity",
-        calibration="sound",
-        epsilon=1,
-        cohort=3,
-        least=3,
-    )
+    f = found(ratings, method="popularity", calibration="sound", epsilon=1, cohort=3, least=3)
     servers = tuple(f.url.values())
     page = resident.visit(place.address)
     resident.settled()
@@ -262,14 +248,7 @@ def test_a_cap_holds_and_leaving_deletes_the_key_but_not_the_book(
     if not full:
         pytest.skip("a quarter of a minute: only with scripts/test --full")
     ratings = sample(people=3, ratings=60, seed=8)
-    f = found(
-        ratings,
-        method="popularity",
-        calibration="sound",
-        epsilon=1,
-        cohort=3,
-        least=3,
-    )
+    f = found(ratings, method="popularity", calibration="sound", epsilon=1, cohort=3, least=3)
     page = visitor.visit(place.address)
     page.get_by_role("link", name="Promise", exact=True).click()
     page.get_by_role("button", name="What is asked of me?").click()
@@ -313,12 +292,7 @@ def test_a_cap_holds_and_leaving_deletes_the_key_but_not_the_book(
     ],
 )
 def test_it_takes_part_in_every_method(
-    method: str,
-    more: dict[str, Any],
-    visitor: Visitor,
-    place: Place,
-    found: Found,
-    full: bool,
+    method: str, more: dict[str, Any], visitor: Visitor, place: Place, found: Found, full: bool
 ) -> None:
     if not full:
         pytest.skip("about 10 s each; TACIT_FULL=1 runs them")

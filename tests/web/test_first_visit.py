@@ -12,9 +12,7 @@ from .serve import Place
 from .timing import WATCH, first_list
 
 
-def test_the_list_is_there_and_says_that_it_is_for_anyone(
-    visitor: Visitor, place: Place
-) -> None:
+def test_the_list_is_there_and_says_that_it_is_for_anyone(visitor: Visitor, place: Place) -> None:
     page = visitor.visit(place.address)
     assert page.locator(".rec").count() == 12
     assert page.get_by_role("heading", name="For anyone").is_visible()
@@ -22,9 +20,7 @@ def test_the_list_is_there_and_says_that_it_is_for_anyone(
     assert page.locator(".start .film").count() == 6
 
 
-def test_the_first_view_comes_within_a_second(
-    meet: Meet, place: Place, full: bool
-) -> None:
+def test_the_first_view_comes_within_a_second(meet: Meet, place: Place, full: bool) -> None:
     """Each time with an empty browser; the best is nearest to the page's own time."""
     taken = list[float]()
     for _ in range(2):
@@ -36,9 +32,7 @@ def test_the_first_view_comes_within_a_second(
     assert min(taken) < (1_000 if full else 15_000)
 
 
-def test_nothing_jumps_and_the_policy_is_kept(
-    visitor: Visitor, place: Place
-) -> None:
+def test_nothing_jumps_and_the_policy_is_kept(visitor: Visitor, place: Place) -> None:
     visitor.page.add_init_script(WATCH)
     page = visitor.visit(place.address)
     visitor.rate("Alien", 5)
@@ -47,13 +41,9 @@ def test_nothing_jumps_and_the_policy_is_kept(
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
-    page.wait_for_timeout(
-        550
-    )  # a browser excuses jumps in the half second after a press
+    page.wait_for_timeout(550)  # a browser excuses jumps in the half second after a press
     for share in range(50, 100, 5):
-        page.mouse.move(
-            box["x"] + box["width"] * share / 100, box["y"] + box["height"] / 2
-        )
+        page.mouse.move(box["x"] + box["width"] * share / 100, box["y"] + box["height"] / 2)
         page.wait_for_timeout(20)
     page.mouse.up()
     for name, ready in (
@@ -64,16 +54,12 @@ def test_nothing_jumps_and_the_policy_is_kept(
     ):
         page.get_by_role("link", name=name, exact=True).click()
         page.locator(ready).first.wait_for()
-        page.wait_for_timeout(
-            550
-        )  # what moves after the half second in which a browser excuses it
+        page.wait_for_timeout(550)  # what moves after the half second in which a browser excuses it
     assert page.evaluate("shifts") == []
     assert page.evaluate("broken") == []
 
 
-def test_no_width_makes_the_page_scroll_sideways(
-    visitor: Visitor, place: Place
-) -> None:
+def test_no_width_makes_the_page_scroll_sideways(visitor: Visitor, place: Place) -> None:
     page = visitor.visit(place.address)
     visitor.rate("The Lord of the Rings: The Return of the King", 5)
     for width, height in ((360, 740), (768, 1024), (1440, 900), (3840, 2160)):
@@ -81,23 +67,17 @@ def test_no_width_makes_the_page_scroll_sideways(
         for name in ("films", "yours", "map", "promise", "ledger"):
             page.evaluate(f"location.hash = '{name}'")
             visitor.until(f"document.documentElement.dataset.view === '{name}'")
-            assert page.evaluate(
-                "document.documentElement.scrollWidth <= innerWidth"
-            ), (
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
                 width,
                 name,
             )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(
-    meet: Meet, place: Place, tools: Tools, scheme: str, full: bool
-) -> None:
+def test_axe_finds_nothing(meet: Meet, place: Place, tools: Tools, scheme: str, full: bool) -> None:
     if scheme == "dark" and not full:
         pytest.skip("one scheme will do: the other with scripts/test --full")
-    visitor = meet(
-        color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
-    )
+    visitor = meet(color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
     listed = json.loads(place.data["models"])
     listed["federation"] = ["https://one.example"]
     place.data["models"] = json.dumps(listed).encode()
@@ -108,10 +88,7 @@ def test_axe_finds_nothing(
 
     def check(where: str) -> None:
         found = page.evaluate("axe.run().then(done => done.violations)")
-        told = [
-            (each["id"], [node["html"][:90] for node in each["nodes"]][:3])
-            for each in found
-        ]
+        told = [(each["id"], [node["html"][:90] for node in each["nodes"]][:3]) for each in found]
         assert (where, told) == (where, [])
 
     check("films")

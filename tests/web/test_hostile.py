@@ -14,8 +14,7 @@ BAD = "<img src=x onerror=window.broken=1><script>window.broken=1</script>"
 
 def test_a_title_is_text_whatever_it_holds(visitor: Visitor) -> None:
     rows = [
-        (f"{BAD}{row}", f"{BAD} {row}", 1999, [BAD, "javascript:broken=1"])
-        for row in range(40)
+        (f"{BAD}{row}", f"{BAD} {row}", 1999, [BAD, "javascript:broken=1"]) for row in range(40)
     ]
     rows += [
         ("long", "A" * 400, 2000, ["Drama"]),
@@ -34,31 +33,21 @@ def test_a_title_is_text_whatever_it_holds(visitor: Visitor) -> None:
         assert len(page.locator(".found bdi").first.inner_text()) <= 160
         page.get_by_role("link", name="Map", exact=True).click()
         page.locator("aside .film").first.wait_for()
-        assert (
-            page.evaluate(
-                "document.querySelectorAll('img, script:not([src])').length"
-            )
-            == 0
-        )
+        assert page.evaluate("document.querySelectorAll('img, script:not([src])').length") == 0
         assert page.evaluate("window.broken") is None
 
 
-def test_a_model_that_never_answers_does_not_freeze_the_page(
-    meet: Meet, place: Place
-) -> None:
+def test_a_model_that_never_answers_does_not_freeze_the_page(meet: Meet, place: Place) -> None:
     visitor = meet(service_workers="block")
     page = visitor.page
     endless = "addEventListener('message', () => { for (;;); });"
     page.route(
-        "**/js/worker.js",
-        lambda it: it.fulfill(body=endless, content_type="text/javascript"),
+        "**/js/worker.js", lambda it: it.fulfill(body=endless, content_type="text/javascript")
     )
     page.clock.install()
     page.goto(place.address)
     page.get_by_role("link", name="Ledger").click()  # the page goes on
-    expect(
-        page.get_by_role("heading", name="What has left this device")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", name="What has left this device")).to_be_visible()
     page.get_by_role("link", name="For you").click()
     page.clock.fast_forward("03:05")
     expect(page.get_by_role("alert")).to_contain_text("The model was stopped")
@@ -93,27 +82,18 @@ def test_below_a_path_of_a_place_that_is_not_secure(
     with serving(films, prefix="/of/films/") as place:
         address = place.address.replace("127.0.0.1", "films.test")
         page = resident.visit(address)
-        assert (
-            page.evaluate("[isSecureContext, 'caches' in window]")
-            == [False] * 2
-        )
+        assert page.evaluate("[isSecureContext, 'caches' in window]") == [False] * 2
         resident.rate("Alien", 5)
         page.reload()
         page.locator("section.yours .film").wait_for()
         assert all(each.startswith("/of/films/") for each in place.paths())
 
 
-def test_a_damaged_model_is_refused_in_words(
-    visitor: Visitor, place: Place
-) -> None:
+def test_a_damaged_model_is_refused_in_words(visitor: Visitor, place: Place) -> None:
     place.data["model"] = place.data["model"][:200]
     visitor.page.goto(place.address)
-    expect(visitor.page.get_by_role("alert")).to_contain_text(
-        "The model cannot be used"
-    )
-    expect(visitor.page.get_by_role("alert")).to_contain_text(
-        "Your ratings are safe"
-    )
+    expect(visitor.page.get_by_role("alert")).to_contain_text("The model cannot be used")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Your ratings are safe")
 
 
 def test_a_model_that_changes_between_two_answers_is_fetched_again(
@@ -135,9 +115,7 @@ def test_a_model_that_changes_between_two_answers_is_fetched_again(
 
 
 def test_a_hostile_statement_is_text(visitor: Visitor, place: Place) -> None:
-    place.data["statement"] = place.data["statement"].replace(
-        b"A trusted curator", BAD.encode()
-    )
+    place.data["statement"] = place.data["statement"].replace(b"A trusted curator", BAD.encode())
     page = visitor.visit(place.address)
     page.get_by_role("link", name="Promise").click()
     expect(page.locator(".cards")).to_contain_text("<script>")

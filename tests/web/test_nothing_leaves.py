@@ -49,17 +49,11 @@ def test_rating_asks_for_nothing(resident: Visitor, place: Place) -> None:
     live(resident, RATED)
     assert [bare(each) for each in place.seen[served:]] == []
     # The browser looks at its icon again and again: answered by the copy on the device.
-    out = [
-        each
-        for each in resident.requests[recorded:]
-        if not each.response().from_service_worker
-    ]
+    out = [each for each in resident.requests[recorded:] if not each.response().from_service_worker]
     assert [each.url for each in out] == []
 
 
-def test_the_server_cannot_tell_two_people_apart(
-    meet: object, place: Place
-) -> None:
+def test_the_server_cannot_tell_two_people_apart(meet: object, place: Place) -> None:
     told = []
     for rated in (RATED, (("Heat", 1), ("Amélie", 5), ("Babe", 3))):
         place.seen.clear()
@@ -89,18 +83,14 @@ def test_the_server_cannot_tell_two_people_apart(
     assert told[0] == told[1]
 
 
-def test_the_ledger_has_every_request_that_arrived(
-    resident: Visitor, place: Place
-) -> None:
+def test_the_ledger_has_every_request_that_arrived(resident: Visitor, place: Place) -> None:
     resident.visit(place.address)
     resident.settled()
     live(resident, RATED)
     resident.visit(place.address)
     page = resident.page
     resident.until("document.querySelectorAll('.rec').length === 12")
-    place.wait_for(
-        "/sw.js", 2
-    )  # the browser's own look, some seconds after the second visit began
+    place.wait_for("/sw.js", 2)  # the browser's own look, some seconds after the second visit began
 
     def written() -> Counter[str]:
         return Counter(
@@ -122,22 +112,16 @@ def test_the_ledger_has_every_request_that_arrived(
     assert int(count) == written().total()
 
 
-def test_the_recorder_sees_the_service_worker_too(
-    resident: Visitor, place: Place
-) -> None:
+def test_the_recorder_sees_the_service_worker_too(resident: Visitor, place: Place) -> None:
     resident.visit(place.address)
     resident.settled()
     by_worker = [each for each in resident.requests if each.service_worker]
-    assert by_worker, (
-        "the recorder is blind: a request of the service worker must be among these"
-    )
+    assert by_worker, "the recorder is blind: a request of the service worker must be among these"
     host = urlsplit(place.address).netloc
     assert {urlsplit(each.url).netloc for each in resident.requests} == {host}
 
 
-def test_the_one_way_out_refuses_to_send(
-    visitor: Visitor, place: Place
-) -> None:
+def test_the_one_way_out_refuses_to_send(visitor: Visitor, place: Place) -> None:
     page = visitor.visit(place.address)
     tries = {
         "new Request('./model', {method: 'POST', body: 'alien=5'})": "only asks",
@@ -150,6 +134,4 @@ def test_the_one_way_out_refuses_to_send(
             ".then(() => 'sent', e => e.message)"
         )
         assert words in told
-    assert all(
-        "alien" not in each.path and not each.body for each in place.seen
-    )
+    assert all("alien" not in each.path and not each.body for each in place.seen)

@@ -46,18 +46,12 @@ def test_files_are_read_here_and_their_films_are_found(
         file.write_text(text, encoding="utf-8")
         page.get_by_role("button", name="Import").click()
         page.locator("#file").set_input_files(file)
-        expect(page.locator(".outcome")).to_contain_text(
-            "2 films are in this catalogue"
-        )
+        expect(page.locator(".outcome")).to_contain_text("2 films are in this catalogue")
         expect(page.locator(".missing li")).to_have_count(1)
         page.get_by_role("button", name="Add 2 ratings").click()
         for title, stars in TAKEN[kind].items():
-            value = page.locator(".yours").get_by_label(
-                f"Your rating of {title}", exact=True
-            )
-            expect(value, kind).to_have_attribute(
-                "aria-valuetext", f"{stars} of 5 stars"
-            )
+            value = page.locator(".yours").get_by_label(f"Your rating of {title}", exact=True)
+            expect(value, kind).to_have_attribute("aria-valuetext", f"{stars} of 5 stars")
     assert place.paths()[asked:] == []
 
 
@@ -69,14 +63,10 @@ def test_a_file_of_something_else_is_refused_with_a_remedy(
     file.write_text("name;colour\nsky;blue\n", encoding="utf-8")
     page.get_by_role("button", name="Import").click()
     page.locator("#file").set_input_files(file)
-    expect(page.locator(".outcome")).to_contain_text(
-        "It needs a first line with names of columns"
-    )
+    expect(page.locator(".outcome")).to_contain_text("It needs a first line with names of columns")
 
 
-def test_no_file_holds_the_page_up(
-    visitor: Visitor, place: Place, tmp_path: Path
-) -> None:
+def test_no_file_holds_the_page_up(visitor: Visitor, place: Place, tmp_path: Path) -> None:
     """Whatever it holds: the page draws and listens while it is read."""
     file = tmp_path / "ratings.csv"
     columns = ",".join(f"c{place}" for place in range(20_000))
@@ -105,11 +95,7 @@ def test_an_export_is_what_tacit_reads_and_comes_back(
     waiting.value.save_as(file)
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines))
-    assert rows == [
-        ["item", "rating"],
-        ["alien-1979", "5"],
-        ["titanic-1997", "2"],
-    ]
+    assert rows == [["item", "rating"], ["alien-1979", "5"], ["titanic-1997", "2"]]
 
 
 def test_wiping_leaves_nothing(resident: Visitor, place: Place) -> None:
@@ -121,30 +107,20 @@ def test_wiping_leaves_nothing(resident: Visitor, place: Place) -> None:
     page.get_by_role("button", name="Wipe everything").click()
     expect(page.locator(".yours .film")).to_have_count(0)
     resident.until("caches.keys().then(names => names.length === 0)")
-    resident.until(
-        "navigator.serviceWorker.getRegistrations().then(all => all.length === 0)"
-    )
+    resident.until("navigator.serviceWorker.getRegistrations().then(all => all.length === 0)")
     resident.until("indexedDB.databases().then(all => all.length === 0)")
     assert (
-        page.evaluate(
-            "localStorage.length + sessionStorage.length + document.cookie.length"
-        )
-        == 0
+        page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
     )
     page = resident.visit(place.address)
     expect(page.get_by_role("heading", name="For anyone")).to_be_visible()
 
 
-ROUND_TRIPS = [
-    [["item", "rating"], ["a", "1"]],
-    [["a,b", 'say "so"'], ["line\nbreak", " edge "]],
-]
+ROUND_TRIPS = [[["item", "rating"], ["a", "1"]], [["a,b", 'say "so"'], ["line\nbreak", " edge "]]]
 
 
 @pytest.mark.parametrize("rows", ROUND_TRIPS)
-def test_csv_goes_out_and_comes_back(
-    module: Module, rows: list[list[str]]
-) -> None:
+def test_csv_goes_out_and_comes_back(module: Module, rows: list[list[str]]) -> None:
     text = module("js/person/csv.js", "writeCsv", rows)
     assert module("js/person/csv.js", "readCsv", text) == [
         [cell.strip() for cell in row] for row in rows

@@ -14,9 +14,7 @@ def sign(place: Place, statement: bytes) -> None:
     key = Ed25519PrivateKey.generate()
     signature = key.sign(b"tacit statement 1\0" + statement)
     place.data["header tacit-signature"] = signature.hex().encode()
-    place.data["header tacit-key"] = (
-        key.public_key().public_bytes_raw().hex().encode()
-    )
+    place.data["header tacit-key"] = key.public_key().public_bytes_raw().hex().encode()
 
 
 def test_epsilon_in_odds(visitor: Visitor, place: Place) -> None:
@@ -35,9 +33,7 @@ def test_a_signature_is_checked_here(visitor: Visitor, place: Place) -> None:
     sign(place, place.data["statement"])
     page = visitor.visit(place.address)
     page.get_by_role("link", name="Promise").click()
-    expect(page.locator(".signature")).to_contain_text(
-        "Signed, and the signature was checked"
-    )
+    expect(page.locator(".signature")).to_contain_text("Signed, and the signature was checked")
 
 
 def test_a_changed_statement_is_exposed(visitor: Visitor, place: Place) -> None:

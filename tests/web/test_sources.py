@@ -58,9 +58,7 @@ def test_a_first_view_takes_few_files() -> None:
     assert sorted(named) == ["js/app.js", "js/helper.js", "style/page.css"]
     assert "@import" not in files()["style/page.css"].decode()
     for name, body in files().items():
-        for path in re.findall(
-            r"\b(?:from |import\()'(\.[^']+)'", body.decode("latin-1")
-        ):
+        for path in re.findall(r"\b(?:from |import\()'(\.[^']+)'", body.decode("latin-1")):
             folder = posixpath.dirname(name)
             assert posixpath.normpath(posixpath.join(folder, path)) in files()
     for name in ("js/worker.js", "js/device/desk.js", "sw.js"):
@@ -94,9 +92,7 @@ def test_joined_modules_exist_once_and_keep_their_places() -> None:
         "const x = [first, one];\nawait import('./rest.js');\n"
         "export { $deep_one };\n"
     )
-    assert made["js/device/view.js"].startswith(
-        "import { $deep_one } from '../app.js';\n"
-    )
+    assert made["js/device/view.js"].startswith("import { $deep_one } from '../app.js';\n")
     assert "new URL('./js/base.js', import.meta.url)" in made["sw.js"]
 
 
@@ -152,9 +148,7 @@ def test_every_slim_script_parses(tmp_path: Path) -> None:
         "-e",
         every,
     ]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -163,12 +157,8 @@ def test_no_markup_is_ever_made_of_text() -> None:
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function"
     )
     found = [
-        path.name
-        for path in WEB.rglob("*.js")
-        if sinks.search(path.read_text(encoding="utf-8"))
+        path.name for path in WEB.rglob("*.js") if sinks.search(path.read_text(encoding="utf-8"))
     ]
     assert found == []
     html = (WEB / "index.html").read_text(encoding="utf-8")
-    assert not re.search(
-        r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=", html
-    )
+    assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=", html)

@@ -18,9 +18,7 @@ LONG_TASK = 50.0
 """Milliseconds: what holds the page up longer is felt."""
 
 
-@pytest.mark.parametrize(
-    ("items", "factors", "most"), [(4_000, 60, 16.0), (60_000, 20, 100.0)]
-)
+@pytest.mark.parametrize(("items", "factors", "most"), [(4_000, 60, 16.0), (60_000, 20, 100.0)])
 def test_a_click_makes_a_new_list(
     visitor: Visitor, items: int, factors: int, most: float, full: bool
 ) -> None:
@@ -29,9 +27,7 @@ def test_a_click_makes_a_new_list(
     visitor.page.add_init_script(WATCH)
     with serving(models.many(items, factors)) as place:
         page = visitor.visit(place.address)
-        visitor.until(
-            "document.querySelector('#search').value = 'Film 7', true"
-        )
+        visitor.until("document.querySelector('#search').value = 'Film 7', true")
         page.locator("#search").dispatch_event("input")
         page.locator(
             ".found .film"

@@ -31,11 +31,7 @@ def typescript(full: bool) -> Path | None:
 
 def test_types_are_strict(typescript: Path | None) -> None:
     done = subprocess.run(
-        [ROOT / "scripts" / "types"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+        [ROOT / "scripts" / "types"], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
 
@@ -54,13 +50,7 @@ def test_slim_scripts_have_the_syntax_of_their_sources(
         (as_written / name).write_text(source, encoding="utf-8")
         (as_sent / name).write_text(slim(source), encoding="utf-8")
     done = subprocess.run(
-        [
-            "node",
-            Path(__file__).with_name("same_syntax.cjs"),
-            typescript,
-            as_written,
-            as_sent,
-        ],
+        ["node", Path(__file__).with_name("same_syntax.cjs"), typescript, as_written, as_sent],
         capture_output=True,
         text=True,
         check=False,

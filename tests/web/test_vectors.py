@@ -23,9 +23,7 @@ from tacit.serving.compact import unpack
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(
-    path
-    for path in (ROOT / "spec" / "vectors").glob("personal-*.json")
-    if "items" not in path.name
+    path for path in (ROOT / "spec" / "vectors").glob("personal-*.json") if "items" not in path.name
 )
 CLOSE = 1e-5
 
@@ -33,9 +31,7 @@ CLOSE = 1e-5
 @pytest.fixture(scope="module")
 def maker() -> ModuleType:
     """`spec/personal.py`, which made the files."""
-    spec = importlib.util.spec_from_file_location(
-        "personal_vectors", ROOT / "spec" / "personal.py"
-    )
+    spec = importlib.util.spec_from_file_location("personal_vectors", ROOT / "spec" / "personal.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -47,24 +43,11 @@ def published(facts: dict[str, Any]) -> Shared:
     """The model of a file, as a reader of the packed form sees it."""
     seen = unpack(base64.b64decode(facts["model"]))
     header = seen.header
-    items = json.loads(
-        (ROOT / "spec" / "vectors" / "personal-items.json").read_text()
-    )
-    schema = Schema(
-        header["scale"]["low"],
-        header["scale"]["high"],
-        positive=header["positive"],
-    )
+    items = json.loads((ROOT / "spec" / "vectors" / "personal-items.json").read_text())
+    schema = Schema(header["scale"]["low"], header["scale"]["high"], positive=header["positive"])
     catalogue = catalogue_from({**items, "numbers": [], "numeric": None})
     numbers = header["numbers"]
-    return Shared(
-        header["method"],
-        header["kind"],
-        seen.arrays,
-        numbers,
-        schema,
-        catalogue,
-    )
+    return Shared(header["method"], header["kind"], seen.arrays, numbers, schema, catalogue)
 
 
 def same(found: Any, wanted: Any, where: str = "") -> None:
@@ -87,10 +70,7 @@ def test_every_kind_of_model_has_a_file() -> None:
     kinds = {published(json.loads(path.read_text())).personal for path in FILES}
     assert kinds == set(PERSONAL)
     assert "personal-implied-gaussian" in {path.stem for path in FILES}
-    size = sum(
-        path.stat().st_size
-        for path in (ROOT / "spec" / "vectors").glob("personal*")
-    )
+    size = sum(path.stat().st_size for path in (ROOT / "spec" / "vectors").glob("personal*"))
     assert size < 320_000
 
 
@@ -102,8 +82,7 @@ def test_what_choices_imply_is_in_the_answers_of_its_file() -> None:
     assert np.abs(arrays.pop("usual")).max() > 0.1
     own = Own(np.arange(10), np.linspace(-2, 2, 10))
     told, bare = (
-        personal_model(each).predict(own)
-        for each in (shared, replace(shared, arrays=arrays))
+        personal_model(each).predict(own) for each in (shared, replace(shared, arrays=arrays))
     )
     for one, other in zip(told, bare, strict=True):
         assert np.abs(one - other).max() > 100 * CLOSE
@@ -114,16 +93,12 @@ def test_python_still_answers_as_written(path: Path, maker: ModuleType) -> None:
     facts = json.loads(path.read_text())
     shared = published(facts)
     for case in facts["cases"]:
-        told = maker.answers(
-            shared, [(row, value) for row, value in case["ratings"]]
-        )
+        told = maker.answers(shared, [(row, value) for row, value in case["ratings"]])
         same(json.loads(json.dumps(told)), case, path.stem)
     same(maker.similar(shared), facts["similar"]["found"], "similar")
 
 
-@pytest.mark.parametrize(
-    "name", ["vectors", "person", "statement", "device", "noise"]
-)
+@pytest.mark.parametrize("name", ["vectors", "person", "statement", "device", "noise"])
 def test_javascript_answers_the_same(name: str) -> None:
     node = shutil.which("node")
     if node is None:

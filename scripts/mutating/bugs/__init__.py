@@ -10,11 +10,4 @@ from mutating.bugs.fitting import FITTING
 from mutating.bugs.ledger import LEDGER
 from mutating.bugs.noise import NOISE
 
-BUGS: tuple[Bug, ...] = (
-    *NOISE,
-    *BOUND,
-    *LEDGER,
-    *FITTING,
-    *FEDERATION,
-    *ENGINE,
-)
+BUGS: tuple[Bug, ...] = (*NOISE, *BOUND, *LEDGER, *FITTING, *FEDERATION, *ENGINE)

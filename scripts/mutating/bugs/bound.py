@@ -25,8 +25,7 @@ BOUND = (
         "rows are clipped at four times the limit that is charged",
         "bound/clip.py",
         "            np.ascontiguousarray(rows.values),\n            self.limit,\n",
-        "            np.ascontiguousarray(rows.values),\n"
-        "            4 * self.limit,\n",
+        "            np.ascontiguousarray(rows.values),\n            4 * self.limit,\n",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
     ),
     Bug(
@@ -81,9 +80,7 @@ BOUND = (
         "bound/gram.py",
         "        return Sensitivity(inf, moved + rounding * sqrt(pairs))\n",
         "        return Sensitivity(inf, moved)\n",
-        (
-            "attack/test_planted.py::test_rounding_every_entry_of_a_matrix_is_charged",
-        ),
+        ("attack/test_planted.py::test_rounding_every_entry_of_a_matrix_is_charged",),
     ),
     Bug(
         "matrix divided by too little",
@@ -163,9 +160,7 @@ BOUND = (
         "bound/check.py",
         "        len(ptr) != people + 1\n        or ptr[0] != 0\n",
         "        ptr[0] != 0\n",
-        (
-            "bound/test_check.py::test_lines_that_are_not_shared_out_among_the_people_are_refused",
-        ),
+        ("bound/test_check.py::test_lines_that_are_not_shared_out_among_the_people_are_refused",),
     ),
     Bug(
         "noise by rows of one row",

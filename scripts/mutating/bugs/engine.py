@@ -51,9 +51,7 @@ ENGINE = (
         "engine/spark/scatter.py",
         "        own = np.array([crc32(each.encode()) for each in names], np.uint64)\n",
         "        own = np.array([hash(each) & 0xFFFF for each in names], np.uint64)\n",
-        (
-            f"{SCATTER}::test_a_place_follows_from_the_id_alone_in_every_process",
-        ),
+        (f"{SCATTER}::test_a_place_follows_from_the_id_alone_in_every_process",),
     ),
     Bug(
         "item in the bits of a person",
@@ -68,8 +66,7 @@ ENGINE = (
         "rows that a task could not send are missing without a word",
         "engine/spark/scatter.py",
         "        raise_fault(row)\n        if row.part == WORDS:\n",
-        "        if row.kind != CODED:\n            continue\n"
-        "        if row.part == WORDS:\n",
+        "        if row.kind != CODED:\n            continue\n        if row.part == WORDS:\n",
         (f"{SCATTER}::test_a_fault_on_the_way_stops_the_task_that_gathers",),
     ),
     Bug(
@@ -98,8 +95,7 @@ ENGINE = (
         "person in two pieces of a packed file",
         "a piece begins with the last person of the one before",
         "data/packed/packed.py",
-        "            yield self.people_between(first, last)\n"
-        "            first = last\n",
+        "            yield self.people_between(first, last)\n            first = last\n",
         "            yield self.people_between(first, last)\n"
         "            first = last - (first + 1 < last < self.n_users)\n",
         ("engine/test_streaming.py",),

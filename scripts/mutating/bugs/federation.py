@@ -11,9 +11,7 @@ FEDERATION = (
         "noise/portion.py",
         '        variance = nextafter(event.variance / enough, float("inf")) * devices\n',
         '        variance = nextafter(event.variance / enough, float("inf")) * devices / 2\n',
-        (
-            "federation/test_shares.py::test_enough_portions_make_the_variance_that_was_charged",
-        ),
+        ("federation/test_shares.py::test_enough_portions_make_the_variance_that_was_charged",),
     ),
     Bug(
         "twice the participants",
@@ -31,9 +29,7 @@ FEDERATION = (
         "federation/protocol/masks.py",
         '    return derived(secret, f"{task} {round_} {nonce} {told}")\n',
         '    return derived(secret, f"{task} {round_} {nonce}")\n',
-        (
-            "federation/test_federated_privacy.py::test_one_mask_never_covers_two_contributions",
-        ),
+        ("federation/test_federated_privacy.py::test_one_mask_never_covers_two_contributions",),
     ),
     Bug(
         "mask reused for another part",
@@ -41,9 +37,7 @@ FEDERATION = (
         "federation/protocol/masks.py",
         "    own = derived(key, label)\n",
         '    own = derived(key, "")\n',
-        (
-            "federation/test_frames.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",
-        ),
+        ("federation/test_frames.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",),
     ),
     Bug(
         "turns without end",
@@ -81,9 +75,7 @@ FEDERATION = (
         "federation/server/uploads.py",
         "            [int(found.least), self.least, *(int(row[1]) for row in who)]\n",
         "            [0]\n",
-        (
-            "federation/test_rogue_servers.py::test_a_sum_over_too_few_is_never_revealed",
-        ),
+        ("federation/test_rogue_servers.py::test_a_sum_over_too_few_is_never_revealed",),
     ),
     Bug(
         "second sum of a round",
@@ -91,9 +83,7 @@ FEDERATION = (
         "federation/server/uploads.py",
         "            if _is_revealed(session, *key):\n",
         "            if _is_revealed(session, '', 0):\n",
-        (
-            "federation/test_rogue_servers.py::test_a_second_sum_of_a_round_is_never_revealed",
-        ),
+        ("federation/test_rogue_servers.py::test_a_second_sum_of_a_round_is_never_revealed",),
     ),
     Bug(
         "server without its noise",
@@ -112,9 +102,7 @@ FEDERATION = (
         "federation/device/own.py",
         "    whole = part.bound.apply(given)\n",
         "    whole = np.int64(given.values * part.bound.steps)\n",
-        (
-            "federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",
-        ),
+        ("federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",),
     ),
     Bug(
         "absurd numbers silence a device",
@@ -132,9 +120,7 @@ FEDERATION = (
         "federation/agreed/expect.py",
         "    return len(lengths) <= 1 and all(0 < n <= MOST_COLUMNS for n in lengths)\n",
         "    return True\n",
-        (
-            "federation/test_absurd_states.py::test_arrays_that_do_not_fit_one_another_are_refused",
-        ),
+        ("federation/test_absurd_states.py::test_arrays_that_do_not_fit_one_another_are_refused",),
     ),
     Bug(
         "own noise of a device shared",
@@ -142,9 +128,7 @@ FEDERATION = (
         "noise/device.py",
         "        total += noise.steps.sum(axis=0)\n",
         "        total += noise.steps[0]\n",
-        (
-            "noise/test_device.py::test_the_noise_of_many_devices_is_the_sum_of_theirs",
-        ),
+        ("noise/test_device.py::test_the_noise_of_many_devices_is_the_sum_of_theirs",),
     ),
     Bug(
         "answers before they are paid",
@@ -152,8 +136,6 @@ FEDERATION = (
         "engine/local.py",
         "                paid = books.pay(answer.event, paid)\n",
         "                books.pay(answer.event, paid)\n",
-        (
-            "engine/test_local.py::test_devices_refuse_past_their_own_cap_whatever_is_asked",
-        ),
+        ("engine/test_local.py::test_devices_refuse_past_their_own_cap_whatever_is_asked",),
     ),
 )

@@ -13,9 +13,7 @@ FITTING = (
         "fitting/run.py",
         "    payment = pay(\n",
         "    run.go()\n    payment = pay(\n",
-        (
-            "attack/test_planted.py::test_nothing_is_drawn_before_the_book_is_charged",
-        ),
+        ("attack/test_planted.py::test_nothing_is_drawn_before_the_book_is_charged",),
     ),
     Bug(
         "one event missing",
@@ -23,9 +21,7 @@ FITTING = (
         "fitting/run.py",
         "        tuple(run.charged),\n",
         "        tuple(run.charged)[:-1],\n",
-        (
-            "attack/test_planted.py::test_the_book_is_charged_for_all_that_is_drawn",
-        ),
+        ("attack/test_planted.py::test_the_book_is_charged_for_all_that_is_drawn",),
     ),
     Bug(
         "value threshold before the pattern",
@@ -41,9 +37,7 @@ FITTING = (
         "fitting/check.py",
         "    if budget.delta > most:\n",
         "    if budget.delta > 1:\n",
-        (
-            "attack/test_planted.py::test_a_delta_above_one_in_the_people_is_refused",
-        ),
+        ("attack/test_planted.py::test_a_delta_above_one_in_the_people_is_refused",),
     ),
     Bug(
         "people counted exactly",
@@ -51,9 +45,7 @@ FITTING = (
         "fitting/count.py",
         '    if order.unit == "value" or order.method.local:\n',
         "    if order.unit:\n",
-        (
-            "fitting/test_count.py::test_the_statement_tells_the_plan_that_was_chosen",
-        ),
+        ("fitting/test_count.py::test_the_statement_tells_the_plan_that_was_chosen",),
     ),
     Bug(
         "raw count in the statement",
@@ -96,9 +88,7 @@ FITTING = (
         "rounds/loop.py",
         "        self.private &= all(part.private for part in released.values())\n",
         "        self.private = True\n",
-        (
-            "attack/test_planted.py::test_a_round_without_noise_makes_a_run_not_private",
-        ),
+        ("attack/test_planted.py::test_a_round_without_noise_makes_a_run_not_private",),
     ),
     Bug(
         "items in the order of their ratings",
@@ -122,9 +112,7 @@ FITTING = (
         "fitting/run.py",
         "    run.rehearse()\n    paying()\n",
         "    paying()\n",
-        (
-            "testing/test_alone.py::test_a_leak_is_refused_before_anything_is_charged",
-        ),
+        ("testing/test_alone.py::test_a_leak_is_refused_before_anything_is_charged",),
     ),
     Bug(
         "share larger than the whole",
@@ -132,9 +120,7 @@ FITTING = (
         "rounds/price.py",
         "        share = part.share / self.whole\n",
         "        share = 1.0\n",
-        (
-            "attack/test_planted.py::test_all_parts_of_a_plan_cost_its_budget_together",
-        ),
+        ("attack/test_planted.py::test_all_parts_of_a_plan_cost_its_budget_together",),
     ),
     Bug(
         "turns not priced",
@@ -142,9 +128,7 @@ FITTING = (
         "rounds/price.py",
         "            if times > 1:\n",
         "            if times > 10**9:\n",
-        (
-            "federation/test_shares.py::test_turns_charge_one_device_for_the_turns_it_may_take",
-        ),
+        ("federation/test_shares.py::test_turns_charge_one_device_for_the_turns_it_may_take",),
     ),
     Bug(
         "slices overlap",
@@ -167,8 +151,7 @@ FITTING = (
         "a figure about a model is published as it was measured",
         "evaluation/release.py",
         "    sums = run.released(entry=payment.receipt.hash)\n",
-        "    run.noiseless = True\n"
-        "    sums = run.released(entry=payment.receipt.hash)\n",
+        "    run.noiseless = True\n    sums = run.released(entry=payment.receipt.hash)\n",
         (
             "evaluation/test_release.py::test_a_release_is_charged_and_adds_to_the_fit",
             "evaluation/test_release.py::test_noise_that_drowns_everything_gives_no_figure",

@@ -27,9 +27,7 @@ LEDGER = (
         "ledger/book/book.py",
         "        return head == genesis(self.population) or any(\n",
         "        return bool(head) or any(\n",
-        (
-            "attack/test_book.py::test_an_old_copy_verifies_but_does_not_know_the_newer_head",
-        ),
+        ("attack/test_book.py::test_an_old_copy_verifies_but_does_not_know_the_newer_head",),
     ),
     Bug(
         "seal not looked at",
@@ -53,9 +51,7 @@ LEDGER = (
         "ledger/book/book.py",
         "                if (made.events, made.unit) != (asked, unit):\n",
         "                if made.unit != unit:\n",
-        (
-            "attack/test_planted.py::test_a_request_stands_for_its_own_events_alone",
-        ),
+        ("attack/test_planted.py::test_a_request_stands_for_its_own_events_alone",),
     ),
     Bug(
         "wrong delta conversion",
@@ -95,9 +91,7 @@ LEDGER = (
         "ledger/account/cost.py",
         '    chance = event.sampled if unit == "user" else 1.0\n',
         "    chance = event.sampled\n",
-        (
-            "ledger/test_account.py::test_sampling_people_does_not_amplify_for_one_rating",
-        ),
+        ("ledger/test_account.py::test_sampling_people_does_not_amplify_for_one_rating",),
     ),
     Bug(
         "grid for nothing",
@@ -105,9 +99,7 @@ LEDGER = (
         "ledger/account/cost.py",
         "        mu2 = steps * steps * event.sensitivity**2 / (event.sigma**2 - 4)\n",
         "        mu2 = steps * steps * event.sensitivity**2 / event.sigma**2\n",
-        (
-            "ledger/test_account.py::test_the_discrete_gaussian_pays_for_its_grid",
-        ),
+        ("ledger/test_account.py::test_the_discrete_gaussian_pays_for_its_grid",),
     ),
     Bug(
         "beside a cheaper part",

@@ -35,9 +35,7 @@ NOISE = (
         "noise/bits.py",
         "        if self._home != (os.getpid(), _forks):",
         "        if self._home is None:",
-        (
-            "noise/test_bits.py::test_parent_and_child_draw_different_bits_after_a_fork",
-        ),
+        ("noise/test_bits.py::test_parent_and_child_draw_different_bits_after_a_fork",),
     ),
     Bug(
         "key never renewed",
@@ -61,9 +59,7 @@ NOISE = (
         "noise/release.py",
         "            else draw_noise(self._event, (count,)).steps\n",
         "            else np.resize(draw_noise(self._event, (1,)).steps, count)\n",
-        (
-            "attack/test_planted.py::test_every_entry_of_a_matrix_has_a_noise_of_its_own",
-        ),
+        ("attack/test_planted.py::test_every_entry_of_a_matrix_has_a_noise_of_its_own",),
     ),
     Bug(
         "matrix without its first noise",
@@ -71,9 +67,7 @@ NOISE = (
         "noise/kernels.py",
         "            if noise.size:\n",
         "            if noise.size and column > start:\n",
-        (
-            "attack/test_planted.py::test_every_entry_of_a_matrix_has_a_noise_of_its_own",
-        ),
+        ("attack/test_planted.py::test_every_entry_of_a_matrix_has_a_noise_of_its_own",),
     ),
     Bug(
         "response twice as telling",
@@ -89,9 +83,7 @@ NOISE = (
         "noise/device.py",
         "    _, high = exp_minus_rational(Fraction(epsilon), precision)\n",
         "    _, high = exp_minus_rational(2 * Fraction(epsilon), precision)\n",
-        (
-            "noise/test_device.py::test_no_answer_is_more_than_e_to_the_epsilon_likelier",
-        ),
+        ("noise/test_device.py::test_no_answer_is_more_than_e_to_the_epsilon_likelier",),
     ),
     Bug(
         "selection without its factor",

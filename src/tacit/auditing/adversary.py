@@ -26,12 +26,7 @@ from tacit.auditing.pairs import (
     turned,
 )
 from tacit.auditing.reach import Best, Found, ReachedRelease, TriedPair
-from tacit.auditing.transcript import (
-    Cells,
-    contributed,
-    is_readable,
-    widened,
-)
+from tacit.auditing.transcript import Cells, contributed, is_readable, widened
 from tacit.auditing.walk import Walk, Walked
 from tacit.data.ratings import Ratings
 from tacit.units import Unit
@@ -62,9 +57,7 @@ furthest from their bounds."""
 class Adversary:
     """One plan, walked once, and the pairs that are tried on it."""
 
-    def __init__(
-        self, walked: Walk, effort: Effort, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, walked: Walk, effort: Effort, rng: np.random.Generator) -> None:
         self.like = walked.ratings
         self.unit: Unit = walked.run.order.unit
         self.effort = effort
@@ -77,9 +70,7 @@ class Adversary:
             for part in step.round.parts
         ]
         self.steps = [
-            step
-            for step in walked.steps
-            if step.released is not None and is_readable(step)
+            step for step in walked.steps if step.released is not None and is_readable(step)
         ]
 
     def search(self, delta: float) -> Found | None:
@@ -104,17 +95,13 @@ class Adversary:
 
     def _random(self, best: Best) -> None:
         drawn = range(self.effort.pairs)
-        best.take(
-            self._tried([random_pair(self.rng, self.like) for _ in drawn])
-        )
+        best.take(self._tried([random_pair(self.rng, self.like) for _ in drawn]))
 
     def _change(self, best: Best) -> None:
         for _ in range(self.effort.generations):
             parents = best.pairs
             drawn = self.rng.integers(0, len(parents), self.effort.pairs)
-            fresh = [
-                changed(parents[k], self.rng, self.like) for k in drawn.tolist()
-            ]
+            fresh = [changed(parents[k], self.rng, self.like) for k in drawn.tolist()]
             best.take(self._tried(fresh))
 
     def _turn(self, best: Best) -> None:
@@ -128,16 +115,12 @@ class Adversary:
         """Up the slope of every release that is not reached, and of all together."""
         for _ in range(self.effort.steps):
             goals = best.open_goals()
-            starts = [
-                nudged(best.best(goal), self.like, self.rng) for goal in goals
-            ]
+            starts = [nudged(best.best(goal), self.like, self.rng) for goal in goals]
             told = self._tried(flat(starts))
             ends = np.cumsum([1 + len(each.pairs) for each in starts])
             worth = [
                 best.worth(shares, goal)
-                for goal, shares in zip(
-                    goals, np.split(told.shares, ends[:-1]), strict=True
-                )
+                for goal, shares in zip(goals, np.split(told.shares, ends[:-1]), strict=True)
             ]
             best.take(self._tried(uphill(starts, worth, self.like)))
 
@@ -159,24 +142,16 @@ class Adversary:
         return TriedPair(pairs, np.stack(columns, axis=1))
 
 
-def _moves(
-    step: Walked, one: Ratings, other: Ratings, who: NDArray[np.int64]
-) -> list[Cells]:
+def _moves(step: Walked, one: Ratings, other: Ratings, who: NDArray[np.int64]) -> list[Cells]:
     """By how much each pair moves each part of a round."""
     moves = []
-    for a, b in zip(
-        contributed(step, one, who),
-        contributed(step, other, who),
-        strict=True,
-    ):
+    for a, b in zip(contributed(step, one, who), contributed(step, other, who), strict=True):
         first, second = widened(a, b)
         gap = first.astype(np.float64) - second.astype(np.float64)
         moves.append(gap.tocsr())
     return moves
 
 
-def hunt_pairs(
-    walked: Walk, delta: float, effort: Effort, seed: int = 0
-) -> Found | None:
+def hunt_pairs(walked: Walk, delta: float, effort: Effort, seed: int = 0) -> Found | None:
     """The worst pairs of neighbours for a walked plan."""
     return Adversary(walked, effort, np.random.default_rng(seed)).search(delta)

@@ -40,19 +40,12 @@ class Company:
 
 
 def not_alone(
-    method: Method,
-    ratings: Ratings,
-    items: Catalogue,
-    *,
-    users: int,
-    noise: bool = True,
+    method: Method, ratings: Ratings, items: Catalogue, *, users: int, noise: bool = True
 ) -> list[str]:
     """Where what a person adds depends on anybody else, in words; nothing is well."""
     walked = walk(method, ratings, items, users=users, noise=noise)
     data = walked.ratings
-    watched = np.unique(
-        np.linspace(0, data.n_users - 1, WATCHED).astype(np.int64)
-    )
+    watched = np.unique(np.linspace(0, data.n_users - 1, WATCHED).astype(np.int64))
     unit = walked.run.order.unit
     rng = np.random.default_rng(SEED)
     companies = (
@@ -61,9 +54,7 @@ def not_alone(
         Company("in another order", data, rng.permutation(data.n_users)),
         Company("among other people", among_others(data, watched, unit, rng)),
     )
-    first, *rest = [
-        dict(_followed(walked, company, watched)) for company in companies
-    ]
+    first, *rest = [dict(_followed(walked, company, watched)) for company in companies]
     faults = []
     for company, told in zip(companies[1:], rest, strict=True):
         for (name, person), mine in told.items():
@@ -72,9 +63,7 @@ def not_alone(
     return list(dict.fromkeys(faults))
 
 
-def depends_on_others(
-    method: Method, ratings: Ratings, items: Catalogue, *, users: int
-) -> bool:
+def depends_on_others(method: Method, ratings: Ratings, items: Catalogue, *, users: int) -> bool:
     """Whether the same releases give another model where other people contribute."""
     walked = walk(method, ratings, items, users=users)
     made = method.finish(walked.run.public, walked.last).digest()
@@ -92,19 +81,14 @@ def depends_on_others(
 
 
 def among_others(
-    ratings: Ratings,
-    same: NDArray[np.int64],
-    unit: Unit,
-    rng: np.random.Generator,
+    ratings: Ratings, same: NDArray[np.int64], unit: Unit, rng: np.random.Generator
 ) -> Ratings:
     """The same few people, and everybody else with other values; and with other items too,
     where who rated what is not public."""
     theirs = ~np.isin(ratings.user, same)
     low, high = ratings.schema.low, ratings.schema.high
     value = np.where(
-        theirs,
-        np.where(ratings.value > (low + high) / 2, low, high),
-        ratings.value,
+        theirs, np.where(ratings.value > (low + high) / 2, low, high), ratings.value
     ).astype(np.float32)
     item = ratings.item.copy()
     if unit != "value":
@@ -137,9 +121,7 @@ def _followed(
             order = None  # one number a cell: where each stands is public
         rows: Sequence[int] = range(company.ratings.n_users)
         piece = slice(0, company.ratings.n_users)
-        block = _block(
-            company.ratings, piece if order is None else order, round_, kept
-        )
+        block = _block(company.ratings, piece if order is None else order, round_, kept)
         if order is not None:
             rows = order.tolist()
         given = round_.contribute(block, step.state)
@@ -151,19 +133,14 @@ def _followed(
 
 
 def _block(
-    ratings: Ratings,
-    piece: Piece,
-    round_: Round,
-    kept: dict[str, NDArray[np.float64]],
+    ratings: Ratings, piece: Piece, round_: Round, kept: dict[str, NDArray[np.float64]]
 ) -> Block:
     for each in round_.personal:
         kept.setdefault(each.name, np.zeros((ratings.n_users, each.width)))
     return block_of(ratings, piece, kept)
 
 
-def _keep(
-    round_: Round, block: Block, kept: dict[str, NDArray[np.float64]]
-) -> None:
+def _keep(round_: Round, block: Block, kept: dict[str, NDArray[np.float64]]) -> None:
     for each in round_.personal:
         kept[each.name][block.people] = block.personal[each.name]
 

@@ -57,9 +57,7 @@ class RunsSoFar:
         return low
 
 
-def until(
-    runs: Iterable[Guessed], mu: float, mistake: float
-) -> Iterator[RunsSoFar]:
+def until(runs: Iterable[Guessed], mu: float, mistake: float) -> Iterator[RunsSoFar]:
     """The evidence after each run; ends with the run that refutes `mu`."""
     seen = RunsSoFar()
     for found in runs:

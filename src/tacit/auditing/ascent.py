@@ -73,11 +73,7 @@ def flat(all_nudged: Sequence[Nudged]) -> list[Pair]:
     return [p for each in all_nudged for p in (each.pair, *each.pairs)]
 
 
-def uphill(
-    all_nudged: Sequence[Nudged],
-    worth: Sequence[Floats],
-    like: Ratings,
-) -> list[Pair]:
+def uphill(all_nudged: Sequence[Nudged], worth: Sequence[Floats], like: Ratings) -> list[Pair]:
     """Steps up every slope. `worth` has, for each, the worth of `flat`'s pairs of its own."""
     return [
         pair

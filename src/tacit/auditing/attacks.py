@@ -50,13 +50,9 @@ VIEWS = ("transcript", "published")
 """Of a fit with canaries."""
 
 
-def one_run(
-    target: Target, ground: Ground, views: Sequence[str] = VIEWS
-) -> list[AttackFinding]:
+def one_run(target: Target, ground: Ground, views: Sequence[str] = VIEWS) -> list[AttackFinding]:
     """A fit with canaries: what is bare, then the transcript, then the published model."""
-    one = run_once(
-        ground.method(target), ground.people, ground.canaries, target.unit
-    )
+    one = run_once(ground.method(target), ground.people, ground.canaries, target.unit)
     findings = [_bare(target, one)]
     if target.calibration == "sound" and "transcript" in views:
         findings.append(_transcript(target, one))
@@ -71,20 +67,14 @@ def worst_pair(target: Target, ground: Ground) -> list[AttackFinding]:
         return []
     people = ground.people
     walked = walk(
-        ground.method(target),
-        people,
-        Catalogue(list(people.items)),
-        users=people.n_users,
+        ground.method(target), people, Catalogue(list(people.items)), users=people.n_users
     )
     effort = QUICK_EFFORT if target.quick else Effort()
     got = hunt_pairs(walked, target.delta, effort)
     if got is None:
         return []
     broken = [name for name, share in got.reached.items() if share > ABOVE]
-    low = [
-        f"{name} {got.reached[name]:.0%} ({why})"
-        for name, why in got.slack.items()
-    ]
+    low = [f"{name} {got.reached[name]:.0%} ({why})" for name, why in got.slack.items()]
     note = f"{len(got.reached) - len(low)} of {len(got.reached)} bounds are reached to 95 %"
     if low:
         note += "; not " + ", ".join(low)
@@ -113,15 +103,8 @@ def device_game(target: Target, ground: Ground) -> list[AttackFinding]:
     method = ground.method(target)
     if not method.local:
         return []
-    walked = walk(
-        method, people, Catalogue(list(people.items)), users=people.n_users
-    )
-    got = play_devices(
-        walked,
-        delta=target.delta,
-        mistake=target.mistake,
-        quick=target.quick,
-    )
+    walked = walk(method, people, Catalogue(list(people.items)), users=people.n_users)
+    got = play_devices(walked, delta=target.delta, mistake=target.mistake, quick=target.quick)
     if got is None:
         return []
     won = got.won

@@ -14,13 +14,7 @@ from tacit.asked import by_name, flag, function, number
 from tacit.asked import path as asked_path
 from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
-from tacit.auditing.verdict import (
-    MISTAKE,
-    AttackFinding,
-    Calibration,
-    Target,
-    found,
-)
+from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target, found
 from tacit.errors import SettingError
 from tacit.methods import find, names, names_of
 from tacit.units import Unit
@@ -62,9 +56,7 @@ class Audit:
     def fell(self) -> tuple[AttackFinding, ...]:
         """Claims of `sound` that did not stand: none, unless something is wrong."""
         return tuple(
-            finding
-            for finding in self.findings
-            if finding.fell and finding.calibration == "sound"
+            finding for finding in self.findings if finding.fell and finding.calibration == "sound"
         )
 
     def facts(self) -> dict[str, Any]:
@@ -130,12 +122,7 @@ def audit(
 
 
 def _check_kinds(
-    epsilon: object,
-    delta: object,
-    quick: object,
-    mistake: object,
-    ground: object,
-    progress: object,
+    epsilon: object, delta: object, quick: object, mistake: object, ground: object, progress: object
 ) -> None:
     """Refuse what no audit could be made with."""
     if not 0 < number("epsilon", epsilon) < inf:
@@ -145,8 +132,7 @@ def _check_kinds(
         )
     if not 0 <= number("delta", delta) < 1:
         raise SettingError(
-            f"delta is {delta}; it must be at least 0 and below 1",
-            remedy="1e-6 is a common choice",
+            f"delta is {delta}; it must be at least 0 and below 1", remedy="1e-6 is a common choice"
         )
     if not 0 < number("mistake", mistake) <= MOST_MISTAKE:
         raise SettingError(
@@ -169,9 +155,7 @@ def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
     unknown = sorted(set(attacks) - {*ATTACKS, CALENDAR})
     if unknown or not attacks:
         raise SettingError(
-            f"there is no attack {', '.join(unknown)}"
-            if unknown
-            else "no attack was named",
+            f"there is no attack {', '.join(unknown)}" if unknown else "no attack was named",
             remedy=f"name some of {', '.join((*ATTACKS, CALENDAR))}",
         )
     made: list[GroundAttack] = []

@@ -97,10 +97,7 @@ def audit_page(audit: Audit) -> str:
                 warn=bool(broken),
             ),
             card(f"{len(fell)}", "claims that did not stand in all"),
-            card(
-                f"{audit.mistake:g}",
-                "chance that any true claim is called refuted",
-            ),
+            card(f"{audit.mistake:g}", "chance that any true claim is called refuted"),
         ]
     )
     rows = [line(audit, finding) for finding in best]

@@ -88,8 +88,7 @@ def pairs(event: TuningEvent) -> Iterator[tuple[Law, Law]]:
 def found_epsilon(event: TuningEvent, delta: float) -> float:
     """An epsilon that the tuning surely costs at `delta`: the largest over all pairs."""
     return max(
-        epsilon_of(best(one, event), best(other, event), delta)
-        for one, other in pairs(event)
+        epsilon_of(best(one, event), best(other, event), delta) for one, other in pairs(event)
     )
 
 
@@ -99,8 +98,5 @@ def _gaussians(mu: float) -> tuple[Law, Law]:
     from scipy.special import ndtr
 
     edges = np.linspace(-9.0, 9.0 + mu, CELLS - 1)
-    laws = [
-        np.diff(np.concatenate([[0.0], ndtr(edges - at), [1.0]]))
-        for at in (0.0, mu)
-    ]
+    laws = [np.diff(np.concatenate([[0.0], ndtr(edges - at), [1.0]])) for at in (0.0, mu)]
     return laws[0], laws[1]

@@ -33,9 +33,7 @@ def features(shared: Shared, canaries: Canaries) -> Floats:
     return np.concatenate(found, axis=1)
 
 
-def learned_scores(
-    told: Floats, coins: NDArray[np.bool_], half: NDArray[np.bool_]
-) -> Floats:
+def learned_scores(told: Floats, coins: NDArray[np.bool_], half: NDArray[np.bool_]) -> Floats:
     """Scores of those outside `half`, by a rule from the coins of `half` alone: above 0
     speaks for a coin that came up."""
     known = told[half]

@@ -138,9 +138,7 @@ def plant(people: Ratings, unit: Unit, shape: CanaryShape) -> Canaries:
     items = [*people.items, *(f"fresh {k}" for k in range(count * fresh))]
     wide = replace(people, items=items, time=None)
 
-    def with_cells(
-        kept: NDArray[np.bool_], value: NDArray[np.float64]
-    ) -> Ratings:
+    def with_cells(kept: NDArray[np.bool_], value: NDArray[np.float64]) -> Ratings:
         flat = kept.ravel()
         return _ratings(
             wide,
@@ -152,12 +150,7 @@ def plant(people: Ratings, unit: Unit, shape: CanaryShape) -> Canaries:
         )
 
     everything = np.ones(cells.shape, np.bool_)
-    return Canaries(
-        with_cells(everything, values),
-        with_cells(there, changed),
-        people.n_users,
-        own,
-    )
+    return Canaries(with_cells(everything, values), with_cells(there, changed), people.n_users, own)
 
 
 def signatures(people: Ratings, shape: CanaryShape) -> NDArray[np.int64]:

@@ -40,9 +40,7 @@ class LocalGame:
     witness: str
 
 
-def play_devices(
-    walked: Walk, *, delta: float, mistake: float, quick: bool
-) -> LocalGame | None:
+def play_devices(walked: Walk, *, delta: float, mistake: float, quick: bool) -> LocalGame | None:
     """The game of the first report of this plan that these records move; None where
     devices give none."""
     if not walked.run.method.local:
@@ -61,10 +59,7 @@ def play_devices(
                 best = report
     if best is None or best.moved == 0:
         return None
-    words = (
-        f"{RATED} items at {sides[0].value[0]:g}, and the same at "
-        f"{sides[1].value[0]:g}"
-    )
+    words = f"{RATED} items at {sides[0].value[0]:g}, and the same at {sides[1].value[0]:g}"
     won = best.play(delta, mistake, 4 if quick else 1)
     return LocalGame(won, best.event.name, words)
 
@@ -85,9 +80,7 @@ def _extremes(like: Ratings) -> tuple[Ratings, Ratings]:
 
 def _given(step: Walked, part: Part, side: Ratings) -> Rows:
     block = block_of(side, slice(0, 1))
-    kept = {
-        each.name: np.zeros((1, each.width)) for each in step.round.personal
-    }
+    kept = {each.name: np.zeros((1, each.width)) for each in step.round.personal}
     block = replace(block, personal=kept)
     return step.round.contribute(block, step.state)[part.name]
 
@@ -115,19 +108,14 @@ class _Report:
         """Many runs on either record, and what they prove."""
         if isinstance(self.event, RandomizedChoice):
             runs = ANSWERS // fewer
-            scores = [
-                self._likelihood(self.event, side, runs)
-                for side in (self.one, self.other)
-            ]
+            scores = [self._likelihood(self.event, side, runs) for side in (self.one, self.other)]
             return play(scores[0], scores[1], delta=delta, mistake=mistake)
         return self._vectors(VECTORS // fewer, delta, mistake)
 
     def _liked(self, rows: Rows) -> set[int]:
         return set(rows.values[0].astype(int).tolist())
 
-    def _likelihood(
-        self, event: RandomizedChoice, rows: Rows, runs: int
-    ) -> Floats:
+    def _likelihood(self, event: RandomizedChoice, rows: Rows, runs: int) -> Floats:
         """The exact ratio: an answer that one record favours is likelier by e^epsilon."""
         said = choose(event, np.repeat(rows.values[:1], runs, axis=0))
         first = np.isin(said, list(self._liked(self.one))).astype(np.float64)
@@ -136,14 +124,7 @@ class _Report:
 
     def _whole(self, rows: Rows) -> Floats:
         part = self.part
-        made = bounded(
-            part.bound,
-            rows,
-            name=part.name,
-            people=1,
-            size=part.size,
-            width=part.width,
-        )
+        made = bounded(part.bound, rows, name=part.name, people=1, size=part.size, width=part.width)
         dense = np.zeros((part.size, part.width))
         np.add.at(dense, rows.index.astype(np.int64), made)
         return dense.ravel()
@@ -157,10 +138,7 @@ class _Report:
         spread = own_noise(self.event, 1, 1).sd
         scores = []
         for side in sides:
-            noise = [
-                own_noise(self.event, 1, len(side)).steps.ravel()
-                for _ in range(runs)
-            ]
+            noise = [own_noise(self.event, 1, len(side)).steps.ravel() for _ in range(runs)]
             seen = side + np.stack(noise)
             scores.append(gaussian_ratio(seen, sides[0], sides[1], spread))
         coins = np.repeat([True, False], runs)

@@ -43,15 +43,11 @@ def play(first: Floats, second: Floats, *, delta: float, mistake: float) -> Won:
     the runs of the first half suggest.
     """
     half = len(first) // 2, len(second) // 2
-    sign, threshold = _chosen(
-        first[: half[0]], second[: half[1]], delta, mistake
-    )
+    sign, threshold = _chosen(first[: half[0]], second[: half[1]], delta, mistake)
     rest = sign * first[half[0] :], sign * second[half[1] :]
     hits = int((rest[0] >= threshold).sum())
     false = int((rest[1] >= threshold).sum())
-    proven = _proven(
-        (hits, len(rest[0])), (false, len(rest[1])), delta, mistake
-    )
+    proven = _proven((hits, len(rest[0])), (false, len(rest[1])), delta, mistake)
     return Won(max(proven, 0.0), threshold, hits, false, len(rest[0]))
 
 
@@ -61,27 +57,21 @@ def most_epsilon(runs: int, mistake: float) -> float:
     return _proven((whole, whole), (0, whole), 0.0, mistake)
 
 
-def laplace_ratio(
-    seen: Floats, first: Floats, second: Floats, scale: float
-) -> Floats:
+def laplace_ratio(seen: Floats, first: Floats, second: Floats, scale: float) -> Floats:
     """log of the densities' ratio, for each row of `seen`."""
     far = np.abs(seen - second).sum(axis=1)
     near = np.abs(seen - first).sum(axis=1)
     return np.asarray((far - near) / scale, np.float64)
 
 
-def gaussian_ratio(
-    seen: Floats, first: Floats, second: Floats, sigma: float
-) -> Floats:
+def gaussian_ratio(seen: Floats, first: Floats, second: Floats, sigma: float) -> Floats:
     """The same of Gaussian noise."""
     far = ((seen - second) ** 2).sum(axis=1)
     near = ((seen - first) ** 2).sum(axis=1)
     return np.asarray((far - near) / (2 * sigma**2), np.float64)
 
 
-def _chosen(
-    first: Floats, second: Floats, delta: float, mistake: float
-) -> tuple[int, float]:
+def _chosen(first: Floats, second: Floats, delta: float, mistake: float) -> tuple[int, float]:
     """The half line that would prove most on these runs."""
     best, chosen = -inf, (1, 0.0)
     for sign in (1, -1):
@@ -90,20 +80,13 @@ def _chosen(
         for threshold in both[::step].tolist():
             hits = int((sign * first >= threshold).sum())
             false = int((sign * second >= threshold).sum())
-            proven = _proven(
-                (hits, len(first)), (false, len(second)), delta, mistake
-            )
+            proven = _proven((hits, len(first)), (false, len(second)), delta, mistake)
             if proven > best:
                 best, chosen = proven, (sign, threshold)
     return chosen
 
 
-def _proven(
-    hits: tuple[int, int],
-    false: tuple[int, int],
-    delta: float,
-    mistake: float,
-) -> float:
+def _proven(hits: tuple[int, int], false: tuple[int, int], delta: float, mistake: float) -> float:
     # Each side of an interval is at half of what is asked for.
     low = interval(*hits, mistake)[0]
     high = interval(*false, mistake)[1]

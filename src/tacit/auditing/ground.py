@@ -45,10 +45,7 @@ class Ground:
         if target.calibration != "none":
             given |= {"epsilon": target.epsilon, "delta": target.delta}
         return find(target.method)(
-            unit=target.unit,
-            calibration=target.calibration,
-            threads=1,
-            **given,
+            unit=target.unit, calibration=target.calibration, threads=1, **given
         )
 
 
@@ -57,9 +54,7 @@ def owners_ground(ratings: Ratings, canaries: CanaryShape | None) -> Ground:
     return Ground(replace(ratings, time=None), canaries or WHOLE)
 
 
-def like_model(
-    model: Model, quick: bool, canaries: CanaryShape | None = None
-) -> Ground:
+def like_model(model: Model, quick: bool, canaries: CanaryShape | None = None) -> Ground:
     """Invented people of a model's shape: as many as were declared and as many items, up to
     what an audit can carry, and the settings of its fit."""
     shared = model.shared

@@ -82,15 +82,11 @@ class PureCurve:
 
     def most(self, wrong: float) -> float:
         """min(e^epsilon wrong, 1 - e^-epsilon (1 - wrong))."""
-        return min(
-            exp(self.pure) * wrong, 1 - exp(-self.pure) * (1 - wrong), 1.0
-        )
+        return min(exp(self.pure) * wrong, 1 - exp(-self.pure) * (1 - wrong), 1.0)
 
     def least(self, right: float) -> float:
         """The inverse."""
-        return max(
-            exp(-self.pure) * right, 1 - exp(self.pure) * (1 - right), 0.0
-        )
+        return max(exp(-self.pure) * right, 1 - exp(self.pure) * (1 - right), 0.0)
 
     def epsilon(self, delta: float) -> float:
         """Less where delta allows: for randomized response, whose curve this is."""
@@ -185,16 +181,12 @@ def least_mu(found: Guessed, mistake: float) -> float:
 
 def least_mu_any(found: Guessed, mistake: float) -> float:
     """The mu below which every mechanism with such a curve is refuted."""
-    return _least(
-        lambda mu: is_possible(found, GaussianCurve(mu), mistake), MOST_MU
-    )
+    return _least(lambda mu: is_possible(found, GaussianCurve(mu), mistake), MOST_MU)
 
 
 def least_epsilon(found: Guessed, mistake: float) -> float:
     """The pure epsilon below which every mechanism is refuted."""
-    return _least(
-        lambda epsilon: chance_pure(found, epsilon) >= mistake, MOST_EPSILON
-    )
+    return _least(lambda epsilon: chance_pure(found, epsilon) >= mistake, MOST_EPSILON)
 
 
 def interval(hits: int, runs: int, mistake: float) -> tuple[float, float]:
@@ -203,11 +195,7 @@ def interval(hits: int, runs: int, mistake: float) -> tuple[float, float]:
 
     half = mistake / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits, runs - hits + 1, half))
-    high = (
-        1.0
-        if hits == runs
-        else float(betaincinv(hits + 1, runs - hits, 1 - half))
-    )
+    high = 1.0 if hits == runs else float(betaincinv(hits + 1, runs - hits, 1 - half))
     return low, high
 
 

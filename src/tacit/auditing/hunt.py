@@ -67,16 +67,12 @@ def hunt(
     return Worst(worst_l1, worst_l2)
 
 
-def bound_contribution(
-    bound: Bound, target: int
-) -> Callable[[Person], NDArray[np.int64]]:
+def bound_contribution(bound: Bound, target: int) -> Callable[[Person], NDArray[np.int64]]:
     """One person's integers under a bound, laid out over the target's rows."""
 
     def contribute(person: Person) -> NDArray[np.int64]:
         items, values = person
-        rows = Rows(
-            np.array([0, len(items)], np.int64), items, values.reshape(-1, 1)
-        )
+        rows = Rows(np.array([0, len(items)], np.int64), items, values.reshape(-1, 1))
         out = np.zeros(target, np.int64)
         np.add.at(out, items, bound.apply(rows)[:, 0])
         return out
@@ -84,9 +80,7 @@ def bound_contribution(
     return contribute
 
 
-def gram_contribution(
-    bound: GramBound, size: int
-) -> Callable[[Person], NDArray[np.int64]]:
+def gram_contribution(bound: GramBound, size: int) -> Callable[[Person], NDArray[np.int64]]:
     """One person's upper triangle, as the engine sums it; items beyond `size` are outside
     the matrix."""
     from tacit.engine.kernels import arrange, entry_band, factor_band
@@ -95,11 +89,7 @@ def gram_contribution(
         items, values = person
         order = np.argsort(items, kind="stable")
         index = np.minimum(items[order], size).astype(np.uint32)
-        rows = Rows(
-            np.array([0, len(items)], np.int64),
-            index,
-            values[order].reshape(-1, 1),
-        )
+        rows = Rows(np.array([0, len(items)], np.int64), index, values[order].reshape(-1, 1))
         q = bound.apply(rows)
         weights = bound.weights(rows, q)
         inside = index < size
@@ -110,21 +100,15 @@ def gram_contribution(
             factor_band(cells, 0, size, out)
         else:
             entry_band(cells, weights, 0, size, out)
-        above: NDArray[np.int64] = out[
-            np.triu_indices(size, 0 if bound.diagonal else 1)
-        ]
+        above: NDArray[np.int64] = out[np.triu_indices(size, 0 if bound.diagonal else 1)]
         return above
 
     return contribute
 
 
-def _draw(
-    rng: np.random.Generator, size: int, span: float
-) -> NDArray[np.float64]:
+def _draw(rng: np.random.Generator, size: int, span: float) -> NDArray[np.float64]:
     extreme = rng.choice([-span, span, 0.0, span / 2], size)
-    return np.where(
-        rng.random(size) < 0.6, extreme, rng.uniform(-span, span, size)
-    )
+    return np.where(rng.random(size) < 0.6, extreme, rng.uniform(-span, span, size))
 
 
 def _swapped(

@@ -162,10 +162,7 @@ class _Blocks(Threads):
 
 
 def invented(
-    ratings: Ratings,
-    crowd: CrowdShape,
-    rng: np.random.Generator,
-    most: int | None = None,
+    ratings: Ratings, crowd: CrowdShape, rng: np.random.Generator, most: int | None = None
 ) -> Ratings:
     """A crowd over the items and the scale of these ratings."""
     among = min(AMONG, ratings.n_items)
@@ -186,9 +183,7 @@ def invented(
     return replace(empty, value=_drawn(empty, int(ptr[-1]), rng))
 
 
-def _drawn(
-    ratings: Ratings, count: int, rng: np.random.Generator
-) -> NDArray[np.float32]:
+def _drawn(ratings: Ratings, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
     low, high = ratings.schema.low, ratings.schema.high
     ends = rng.choice([low, high, high], count)
     between = rng.uniform(low, high, count)
@@ -203,9 +198,7 @@ def _changed(ratings: Ratings, rng: np.random.Generator) -> Ratings:
     return replace(ratings, value=value)
 
 
-def neighbour(
-    ratings: Ratings, unit: Unit, rng: np.random.Generator
-) -> Ratings:
+def neighbour(ratings: Ratings, unit: Unit, rng: np.random.Generator) -> Ratings:
     """One person less, one cell less, or one value at the other end of the scale. The first
     person, who has rated much, as often as not."""
     person = 0 if rng.random() < 0.5 else int(rng.integers(ratings.n_users))

@@ -79,12 +79,7 @@ class MeasuredEpsilons:
 
 
 def run_once(
-    method: Method,
-    people: Ratings,
-    shape: CanaryShape,
-    unit: Unit,
-    *,
-    users: int | None = None,
+    method: Method, people: Ratings, shape: CanaryShape, unit: Unit, *, users: int | None = None
 ) -> OneRun:
     """Plant canaries among these people, toss their coins, and fit once."""
     declared = users or people.n_users + shape.people
@@ -136,11 +131,7 @@ def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
 
 
 def measure(
-    told: Transcript,
-    coins: NDArray[np.bool_],
-    *,
-    delta: float,
-    mistake: float,
+    told: Transcript, coins: NDArray[np.bool_], *, delta: float, mistake: float
 ) -> MeasuredEpsilons:
     """What the scores of a transcript prove."""
     many = round(MOST_GUESSED * len(coins))
@@ -150,9 +141,7 @@ def measure(
     if told.pure:
         proven = PureCurve(least_epsilon(found, mistake)).epsilon(delta)
         reachable = PureCurve(most).epsilon(delta)
-        return MeasuredEpsilons(
-            proven, proven, found.right, found.made, reachable
-        )
+        return MeasuredEpsilons(proven, proven, found.right, found.made, reachable)
     few = max(1, round(FEW_GUESSED * len(coins)))
     surest = guess(told.scores, coins, few)
     return MeasuredEpsilons(

@@ -138,9 +138,7 @@ def _scores(
     names = [str(name) for name in told["canary"].to_list()]
     order = {name: place for place, name in enumerate(dict.fromkeys(names))}
     who = np.array([order[name] for name in names])
-    up = np.array(
-        [moved.get(str(item), 0.0) for item in told["item"].to_list()]
-    )
+    up = np.array([moved.get(str(item), 0.0) for item in told["item"].to_list()])
     if "sign" in told.columns:
         up = up * told["sign"].to_numpy().astype(np.float64)
     coin = told["coin"].to_numpy().astype(np.int64)

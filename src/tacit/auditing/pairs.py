@@ -38,8 +38,7 @@ class Pair:
     def words(self, unit: Unit) -> str:
         """For people: the record, and what differs."""
         shown = ", ".join(
-            f"item {i}: {v:g}"
-            for i, v in zip(self.item[:8], self.value[:8], strict=True)
+            f"item {i}: {v:g}" for i, v in zip(self.item[:8], self.value[:8], strict=True)
         )
         more = f" and {len(self.item) - 8} more" if len(self.item) > 8 else ""
         record = f"{shown}{more}"
@@ -115,9 +114,7 @@ def turned(pair: Pair, like: Ratings) -> Iterator[Pair]:
                 yield replace(pair, value=value)
 
 
-def elsewhere(
-    pair: Pair, like: Ratings, rng: np.random.Generator
-) -> Iterator[Pair]:
+def elsewhere(pair: Pair, like: Ratings, rng: np.random.Generator) -> Iterator[Pair]:
     """The cell that differs at every other item, and the person in everybody's place; up to
     `PLACES` of each."""
     free = np.setdiff1d(np.arange(like.n_items), pair.item)
@@ -151,9 +148,7 @@ def every_small_pair(like: Ratings, unit: Unit) -> Iterator[Pair]:
                     yield replace(pair, cell=cell, other=other)
 
 
-def records(
-    pairs: Sequence[Pair], like: Ratings, unit: Unit
-) -> tuple[Ratings, Ratings]:
+def records(pairs: Sequence[Pair], like: Ratings, unit: Unit) -> tuple[Ratings, Ratings]:
     """Both records of every pair, as people over these items."""
     sides: list[Ratings] = []
     for first in (True, False):

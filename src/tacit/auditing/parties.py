@@ -20,12 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.black_box import learned_scores
-from tacit.auditing.guesses import (
-    GaussianCurve,
-    guess,
-    least_mu,
-    least_mu_any,
-)
+from tacit.auditing.guesses import GaussianCurve, guess, least_mu, least_mu_any
 from tacit.auditing.one_run import MOST_GUESSED
 from tacit.auditing.verdict import AttackFinding, Target, found
 from tacit.data.catalogue import Catalogue, catalogue_facts
@@ -82,11 +77,7 @@ class Recorder:
 
     def of(self, party: str, what: str) -> list[bytes]:
         """What a party saw of one kind, in order."""
-        return [
-            each.data
-            for each in self.seen
-            if each.party == party and each.what == what
-        ]
+        return [each.data for each in self.seen if each.party == party and each.what == what]
 
 
 @dataclass(frozen=True)
@@ -153,16 +144,10 @@ def record(unit: Unit, epsilon: float, delta: float, devices: int) -> Recorded:
     return Recorded(recorder, made, coins, secrets, records, state)
 
 
-def audit_parties(
-    target: Target, devices: int = DEVICES
-) -> list[AttackFinding]:
+def audit_parties(target: Target, devices: int = DEVICES) -> list[AttackFinding]:
     """What either server, and both together, find out about the coins."""
     done = record(target.unit, target.epsilon, target.delta, devices)
-    return [
-        _aggregator(target, done),
-        _recommender(target, done),
-        _both(target, done),
-    ]
+    return [_aggregator(target, done), _recommender(target, done), _both(target, done)]
 
 
 def _aggregator(target: Target, done: Recorded) -> AttackFinding:
@@ -198,13 +183,7 @@ def _recommender(target: Target, done: Recorded) -> AttackFinding:
     layout = layouts[0]
     whole = np.array(parts[0].words)
     for secret in done.secrets:
-        whole -= mask(
-            _key(done, secret),
-            layout.name,
-            layout.size,
-            layout.width,
-            layout.bits,
-        )
+        whole -= mask(_key(done, secret), layout.name, layout.size, layout.width, layout.bits)
     total = integers(whole, layout.bits).ravel().astype(np.float64)
     one, other = done.records
     own = _own(len(one))
@@ -234,19 +213,13 @@ def _both(target: Target, done: Recorded) -> AttackFinding:
     right = 0
     for place, body in enumerate(bodies):
         own = mask(
-            _key(done, done.secrets[place]),
-            layout.name,
-            layout.size,
-            layout.width,
-            layout.bits,
+            _key(done, done.secrets[place]), layout.name, layout.size, layout.width, layout.bits
         )
         words = _words(done.made, body).reshape(own.shape) - own
         bare = integers(words, layout.bits).ravel()
         up = np.array_equal(bare, done.records[0][place])
         right += int(up == bool(done.coins[place]))
-    unclaimed = Target(
-        target.method, target.unit, "none", target.epsilon, target.delta
-    )
+    unclaimed = Target(target.method, target.unit, "none", target.epsilon, target.delta)
     return found(
         unclaimed,
         "both servers together",
@@ -278,19 +251,13 @@ def _contribution(made: Assembled, device: Device) -> NDArray[np.int64]:
     return np.asarray(whole.ravel(), np.int64)
 
 
-async def _summed(
-    made: Assembled, bodies: list[bytes], folder: Path, recorder: Recorder
-) -> bytes:
+async def _summed(made: Assembled, bodies: list[bytes], folder: Path, recorder: Recorder) -> bytes:
     """The aggregator's own store and sum; what it stores is recorded too."""
     store = ServerStore(folder / "store", MIGRATIONS, "aggregator")
     try:
         uploads = Uploads(store, 2)
         opening = Opening(
-            task=made.task.name,
-            round=0,
-            attempt=0,
-            parts=made.layouts(0),
-            least=len(bodies),
+            task=made.task.name, round=0, attempt=0, parts=made.layouts(0), least=len(bodies)
         )
         recorder.note(AGGREGATOR, "opening", pack(opening))
         await uploads.open(opening, pack(opening))

@@ -113,9 +113,7 @@ class ReachedRelease:
         line = person.astype(np.int64) * rows + column // self.part.width
         lines, place = np.unique(line, return_inverse=True)
         length = np.sqrt(np.bincount(place, squares, len(lines)))
-        return np.asarray(
-            np.bincount(lines // rows, length, move.shape[0]), np.float64
-        )
+        return np.asarray(np.bincount(lines // rows, length, move.shape[0]), np.float64)
 
 
 TOGETHER = -1
@@ -144,9 +142,7 @@ class Best:
         orders = [totals, *shares.T]
         kept = list(
             dict.fromkeys(
-                int(k)
-                for order in orders
-                for k in np.argsort(-order, kind="stable")[: self.kept]
+                int(k) for order in orders for k in np.argsort(-order, kind="stable")[: self.kept]
             )
         )
         self._pairs = [pairs[k] for k in kept]
@@ -175,29 +171,15 @@ class Best:
         curve = GaussianCurve(cost) if gaussian else PureCurve(cost)
         return curve.epsilon(delta)
 
-    def found(
-        self, unit: Unit, delta: float, stages: Mapping[str, float]
-    ) -> Found:
+    def found(self, unit: Unit, delta: float, stages: Mapping[str, float]) -> Found:
         """What was found, in words and numbers."""
         nearest = self._shares.max(axis=0)
-        reached = {
-            release.name: float(nearest[k])
-            for k, release in enumerate(self.releases)
-        }
+        reached = {release.name: float(nearest[k]) for k, release in enumerate(self.releases)}
         slack = {
-            release.name: release.why
-            for release in self.releases
-            if reached[release.name] < NEAR
+            release.name: release.why for release in self.releases if reached[release.name] < NEAR
         }
         pair = self.best(TOGETHER)
-        return Found(
-            reached,
-            self.epsilon(delta),
-            pair,
-            pair.words(unit),
-            slack,
-            stages,
-        )
+        return Found(reached, self.epsilon(delta), pair, pair.words(unit), slack, stages)
 
     def _totals(self, shares: Floats) -> Floats:
         """Mu of each pair over all releases; epsilon where all noise is pure."""

@@ -85,9 +85,7 @@ class StreamHunt:
         rule = replace(public, budget=acts_like(order.budget, calendar))
         self.first: AnyState = order.method.first_state(rule)
         self.plan: Plan = order.method.plan(rule)
-        self.events: Mapping[str, Event] = calendar_events(
-            self.plan, order.budget, calendar
-        )
+        self.events: Mapping[str, Event] = calendar_events(self.plan, order.budget, calendar)
 
     def hunt(self, person: str) -> list[Moved]:
         """How far every part moves for this person, over all weeks."""
@@ -103,12 +101,9 @@ class StreamHunt:
             over = {"elapsed": week / self.calendar.horizon}
             if week > 1:
                 over["before"] = state.people
-            state = self._week(
-                week, there, without, state.after(**over), differences
-            )
+            state = self._week(week, there, without, state.after(**over), differences)
         return [
-            _moved(self.events[name], found, self.calendar)
-            for name, found in differences.items()
+            _moved(self.events[name], found, self.calendar) for name, found in differences.items()
         ]
 
     def _admitted(self, counted: Counted, table: Ratings) -> Ratings:
@@ -142,9 +137,7 @@ class StreamHunt:
                 self._noisy[name].append(drawn)
                 now = steady_now(round_, part, state)
                 past = self._steady.setdefault(name, [])
-                found[part.name] = totals.released(
-                    round_, part, state, self._noisy[name], past
-                )
+                found[part.name] = totals.released(round_, part, state, self._noisy[name], past)
                 past.append(Steady() if now is None else now)
             return found
 
@@ -164,10 +157,7 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     week = np.arange(people.n_users) % WEEKS
     busiest = np.argsort(-np.diff(people.ptr), kind="stable")[:HUNTED]
     always = np.isin(people.user, busiest)
-    tables = [
-        people.take((week[people.user] == each) | always)
-        for each in range(WEEKS)
-    ]
+    tables = [people.take((week[people.user] == each) | always) for each in range(WEEKS)]
     hunt = StreamHunt(
         ground.method(target),
         Catalogue(list(people.items)),
@@ -178,9 +168,7 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     found_all = {int(row): hunt.hunt(people.users[row]) for row in busiest}
     costs = {row: _mu(moved, hunt.events) for row, moved in found_all.items()}
     worst = max(costs, key=lambda row: costs[row])
-    broken = sorted(
-        {m.name for moved in found_all.values() for m in moved if not m.holds}
-    )
+    broken = sorted({m.name for moved in found_all.values() for m in moved if not m.holds})
     note = f"{WEEKS} releases of {people.n_users} invented people, one of them offered in each"
     if broken:
         note = f"BROKEN bounds: {', '.join(broken)}; {note}"
@@ -188,9 +176,7 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
         target,
         STREAMS,
         epsilon_at(costs[worst], target.delta),
-        proven=account.epsilon(
-            tuple(hunt.events.values()), target.delta, unit="user"
-        ),
+        proven=account.epsilon(tuple(hunt.events.values()), target.delta, unit="user"),
         note=note,
         witness=f"the person of row {worst}",
         box="white",
@@ -208,9 +194,7 @@ def _mu(moved: Sequence[Moved], events: Mapping[str, Event]) -> float:
     return sqrt(total)
 
 
-def _moved(
-    event: Event, differences: Sequence[Whole], calendar: Calendar
-) -> Moved:
+def _moved(event: Event, differences: Sequence[Whole], calendar: Calendar) -> Moved:
     """The norm over all releases, in exact integers."""
     assert isinstance(event, Gaussian)
     total = 0

@@ -63,10 +63,7 @@ def read(walked: Walk, canaries: Canaries) -> Transcript:
     shared: list[str] = []
     for step in walked.steps:
         named = (f"{step.round.name}/{part.name}" for part in step.round.parts)
-        known = all(
-            isinstance(events.get(name), Gaussian | Laplace | KNorm)
-            for name in named
-        )
+        known = all(isinstance(events.get(name), Gaussian | Laplace | KNorm) for name in named)
         if step.released is None or not known or not is_readable(step):
             continue
         others = engine.exact(step)
@@ -75,12 +72,8 @@ def read(walked: Walk, canaries: Canaries) -> Transcript:
         other = list(_given(step, canaries.other, canaries.first, alone))
         for place, part in enumerate(step.round.parts):
             name = f"{step.round.name}/{part.name}"
-            sides = _Sides(
-                part, [b[place] for b in one], [b[place] for b in other]
-            )
-            told = sides.told(
-                others[part.name], step.released[part.name], events[name]
-            )
+            sides = _Sides(part, [b[place] for b in one], [b[place] for b in other])
+            told = sides.told(others[part.name], step.released[part.name], events[name])
             if told is None:
                 shared.append(name)
             else:
@@ -88,9 +81,7 @@ def read(walked: Walk, canaries: Canaries) -> Transcript:
     return _added(found, canaries.people, tuple(shared))
 
 
-def _added(
-    found: list[_Told], people: int, shared: tuple[str, ...]
-) -> Transcript:
+def _added(found: list[_Told], people: int, shared: tuple[str, ...]) -> Transcript:
     """All releases together, by the weights that the plan gives them."""
     scores, moves = np.zeros(people), np.zeros(people)
     seen = np.ones(people, np.bool_)
@@ -145,9 +136,7 @@ Masks = dict[str, NDArray[np.bool_]]
 """Of parts that are matrices, the numbers that are looked at."""
 
 
-def _given(
-    step: Walked, ratings: Ratings, first: int, alone: Masks
-) -> Iterator[list[Cells]]:
+def _given(step: Walked, ratings: Ratings, first: int, alone: Masks) -> Iterator[list[Cells]]:
     """What each block of canaries adds to each part."""
     for block in _blocks(ratings, first):
         yield _parts(step, block, alone)
@@ -163,10 +152,7 @@ def _alone(step: Walked, canaries: Canaries) -> Masks:
     """Numbers of matrices that at most one canary moves. The others say nothing of one coin,
     and where everybody's rows are long they would not fit into memory."""
     grams = [part for part in step.round.parts if part.form == "gram"]
-    touched = {
-        part.name: np.zeros((canaries.people, part.size), np.float32)
-        for part in grams
-    }
+    touched = {part.name: np.zeros((canaries.people, part.size), np.float32) for part in grams}
     for ratings in (canaries.one, canaries.other) if grams else ():
         for block in _blocks(ratings, canaries.first):
             given = step.round.contribute(block, step.state)
@@ -180,9 +166,7 @@ def _alone(step: Walked, canaries: Canaries) -> Masks:
     return {name: each.T @ each <= 1.0 for name, each in touched.items()}
 
 
-def contributed(
-    step: Walked, people: Ratings, who: NDArray[np.int64]
-) -> list[Cells]:
+def contributed(step: Walked, people: Ratings, who: NDArray[np.int64]) -> list[Cells]:
     """What each of these people adds to each part of a round, bounded and in steps. Nobody
     of them is in the data: they stand in the places of its people `who`."""
     from scipy.sparse import vstack
@@ -203,32 +187,20 @@ def widened(*several: Cells) -> list[Cells]:
     """The same cells, all with as many columns as the widest has."""
     width = max(cells.shape[1] for cells in several)
     return [
-        csr_array(
-            (cells.data, cells.indices, cells.indptr),
-            shape=(cells.shape[0], width),
-        )
+        csr_array((cells.data, cells.indices, cells.indptr), shape=(cells.shape[0], width))
         for cells in several
     ]
 
 
-def _parts(
-    step: Walked, block: Block, alone: Masks | None = None
-) -> list[Cells]:
+def _parts(step: Walked, block: Block, alone: Masks | None = None) -> list[Cells]:
     given = step.round.contribute(block, step.state)
     return [
-        _cells(
-            part,
-            given[part.name],
-            len(block.people),
-            (alone or {}).get(part.name),
-        )
+        _cells(part, given[part.name], len(block.people), (alone or {}).get(part.name))
         for part in step.round.parts
     ]
 
 
-def _cells(
-    part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None
-) -> Cells:
+def _cells(part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None) -> Cells:
     if part.form == "gram":
         return _products(part, rows, people, alone)
     if len(rows.index):
@@ -236,25 +208,15 @@ def _cells(
         last = int(rows.index.max()) + 1
         part = replace(part, size=max(part.size, last))
     whole = bounded(
-        part.bound,
-        rows,
-        name=part.name,
-        people=people,
-        size=part.size,
-        width=part.width,
+        part.bound, rows, name=part.name, people=people, size=part.size, width=part.width
     )
     person = np.repeat(np.arange(people), np.diff(rows.ptr) * part.width)
     first = rows.index.astype(np.int64)[:, None] * part.width
     column = (first + np.arange(part.width)).ravel()
-    return csr_array(
-        (whole.ravel(), (person, column)),
-        shape=(people, part.size * part.width),
-    )
+    return csr_array((whole.ravel(), (person, column)), shape=(people, part.size * part.width))
 
 
-def _products(
-    part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None
-) -> Cells:
+def _products(part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None) -> Cells:
     """Each person's products of her row with itself, above the diagonal; where it is said,
     those of the numbers that are looked at."""
     bound = part.bound
@@ -282,10 +244,7 @@ def _products(
         columns.append(index[cells[a]] * part.size + index[cells[b]])
         values.append(products)
     return csr_array(
-        (
-            np.concatenate(values),
-            (np.concatenate(persons), np.concatenate(columns)),
-        ),
+        (np.concatenate(values), (np.concatenate(persons), np.concatenate(columns))),
         shape=(people, part.size * part.size),
     )
 
@@ -301,9 +260,7 @@ class _Told:
 class _Sides:
     """Both records of all canaries in one part."""
 
-    def __init__(
-        self, part: Part, one: list[Cells], other: list[Cells]
-    ) -> None:
+    def __init__(self, part: Part, one: list[Cells], other: list[Cells]) -> None:
         from scipy.sparse import vstack
 
         first, second = vstack(one).tocsr(), vstack(other).tocsr()
@@ -318,9 +275,7 @@ class _Sides:
         self.steps = part.bound.steps
         self.middle = np.asarray((first + second).sum(axis=0)).ravel() / 2
 
-    def told(
-        self, others: NDArray[np.int64], released: Released, event: Event
-    ) -> _Told | None:
+    def told(self, others: NDArray[np.int64], released: Released, event: Event) -> _Told | None:
         """What the release says about each canary; None where it says nothing about one
         alone."""
         row = self.column // self.width
@@ -344,17 +299,11 @@ class _Sides:
             size = np.sqrt(summed(move**2))
             along = summed(rest * move) / np.maximum(size, 1.0)
             return _Told(
-                along / law.spread,
-                size / law.spread,
-                event.sensitivity / law.spread,
-                pure=False,
+                along / law.spread, size / law.spread, event.sensitivity / law.spread, pure=False
             )
         near, far = np.abs(rest - move / 2), np.abs(rest + move / 2)
         if law.name == "laplace":
-            return _Told(
-                summed((far - near) / law.spread),
-                summed(np.abs(move) / law.spread),
-            )
+            return _Told(summed((far - near) / law.spread), summed(np.abs(move) / law.spread))
         # Noise of a whole row: its length counts, not each number by itself.
         lines, place = np.unique(row[kept], return_inverse=True)
         who = np.zeros(len(lines), np.int64)

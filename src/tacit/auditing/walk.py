@@ -51,12 +51,7 @@ class Walk:
 
 
 def walk(
-    method: Method,
-    ratings: Ratings,
-    items: Catalogue,
-    *,
-    users: int,
-    noise: bool = True,
+    method: Method, ratings: Ratings, items: Catalogue, *, users: int, noise: bool = True
 ) -> Walk:
     """Run a plan for nobody's eyes but a test's."""
     run = _Run(method, ratings, items, users, None)

@@ -31,9 +31,7 @@ class Rows:
         """A dense contribution: one line of numbers a person, all added to row 0."""
         lines = values.reshape(len(values), -1)
         return Rows(
-            np.arange(len(lines) + 1, dtype=np.int64),
-            np.zeros(len(lines), np.uint32),
-            lines,
+            np.arange(len(lines) + 1, dtype=np.int64), np.zeros(len(lines), np.uint32), lines
         )
 
 
@@ -72,9 +70,7 @@ class Bound(Protocol):
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """The integer rows. Depends on each person's own row alone."""
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """The claim that the tests hunt for a neighbour against. `limited` is the cap on
         ratings per person, if any: it makes one cell added a swap (a new rating can evict
         another)."""
@@ -91,8 +87,6 @@ class GramBound(Bound, Protocol):
     def diagonal(self) -> bool:
         """Whether the products of a row with itself are released too."""
 
-    def weights(
-        self, rows: Rows, q: NDArray[np.int64]
-    ) -> NDArray[np.int64] | None:
+    def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """What each person's products are multiplied by, in 2^-30; None where they are
         summed as they are."""

@@ -56,9 +56,7 @@ class Box:
     def apply(self, rows: Rows) -> NDArray[np.int64]:
         """Clip each number by itself and round down."""
         if rows.values.shape[1] != len(self.tops):
-            raise Failure(
-                f"a person has {len(self.tops)} numbers in this bound"
-            )
+            raise Failure(f"a person has {len(self.tops)} numbers in this bound")
         if np.asarray(rows.index).any():
             raise Failure("this bound covers one row of numbers")
         if len(rows.ptr) > 1 and int(np.diff(rows.ptr).max()) > 1:
@@ -67,14 +65,10 @@ class Box:
         known = np.nan_to_num(rows.values * self.steps, nan=0.0)
         return np.floor(np.clip(known, 0.0, self._sides)).astype(np.int64)
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """The diagonal of the box, whatever changes."""
         sides = self._sides
-        return Sensitivity(
-            float(sides.sum()), sqrt(float((sides * sides).sum())), 1
-        )
+        return Sensitivity(float(sides.sum()), sqrt(float((sides * sides).sum())), 1)
 
     def words(self) -> str:
         """For the statement."""
@@ -111,20 +105,14 @@ class ListedItems:
             raise Failure("a list has one number for each item")
         if meet(rows):
             raise Failure("a list names an item twice")
-        place = np.arange(len(rows.values)) - np.repeat(
-            rows.ptr[:-1], np.diff(rows.ptr)
-        )
+        place = np.arange(len(rows.values)) - np.repeat(rows.ptr[:-1], np.diff(rows.ptr))
         return np.where(place < self.most, self.steps, 0).reshape(-1, 1)
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One list, or two that change places."""
         lists = 1 if unit == "user" else 2
         moved = lists * self.most
-        return Sensitivity(
-            float(moved * self.steps), sqrt(moved) * self.steps, moved
-        )
+        return Sensitivity(float(moved * self.steps), sqrt(moved) * self.steps, moved)
 
     def words(self) -> str:
         """For the statement."""

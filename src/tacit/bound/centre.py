@@ -16,11 +16,7 @@ from tacit.units import Unit
 
 
 def mean_shift(
-    cells: NDArray[np.float64],
-    top: int,
-    shrink: int,
-    unit: Unit,
-    limited: int | None = None,
+    cells: NDArray[np.float64], top: int, shrink: int, unit: Unit, limited: int | None = None
 ) -> NDArray[np.float64]:
     """How far, in steps, trunc(sum v / (c + shrink)) with |v| <= top moves when one cell is
     added to c others (`rating`), or one of c + 1 cells changes its value (`value`), or gives
@@ -80,9 +76,7 @@ class CentredCells:
         centre_cells(rows.ptr, out, self.shrink, floor(self.steps * self.limit))
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """The worst over how many other cells the person may have."""
         if unit == "user":
             return Sensitivity(inf, inf)
@@ -145,9 +139,7 @@ class OwnMeans:
         mean_cells(rows.ptr, out, self.shrink)
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """How far one mean can move."""
         top = floor(self.steps * self.clip)
         if unit == "user":

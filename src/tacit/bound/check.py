@@ -24,13 +24,9 @@ def check_rows(rows: Rows, *, name: str, people: int, size: int) -> None:
         or ptr[-1] != lines
         or (people > 1 and (np.diff(ptr) < 0).any())
     ):
-        raise Failure(
-            f"a contribution to {name} is not listed person by person"
-        )
+        raise Failure(f"a contribution to {name} is not listed person by person")
     if len(rows.index) != lines:
-        raise Failure(
-            f"a contribution to {name} has {len(rows.index)} places for {lines} lines"
-        )
+        raise Failure(f"a contribution to {name} has {len(rows.index)} places for {lines} lines")
     if lines and not 0 <= int(rows.index.min()) <= int(rows.index.max()) < size:
         raise Failure(f"a contribution to {name} points outside its array")
 

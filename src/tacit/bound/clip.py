@@ -93,16 +93,12 @@ class RowClip:
         )
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One whole row; two of them where a person is replaced."""
         if self.norm == "l2":
             one = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
         else:
-            one = Sensitivity(
-                floor(self.steps * self.limit), floor(self.steps * self.limit)
-            )
+            one = Sensitivity(floor(self.steps * self.limit), floor(self.steps * self.limit))
         return one if unit == "user" else one.times(2)
 
     def words(self) -> str:
@@ -147,9 +143,7 @@ class CellClip:
         grid_cells(rows.values, self.limit, self.steps, out)
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One cell, two that change places, or all that a person may have."""
         top = floor(self.steps * self.limit)
         if unit == "value":
@@ -157,9 +151,7 @@ class CellClip:
         if unit == "user" and not limited:
             return Sensitivity(inf, inf)
         cells = (limited or 0) if unit == "user" else 2 if limited else 1
-        return Sensitivity(
-            top * cells, top * (sqrt(cells) if self.apart else cells), cells
-        )
+        return Sensitivity(top * cells, top * (sqrt(cells) if self.apart else cells), cells)
 
     def words(self) -> str:
         """For the statement."""
@@ -185,9 +177,7 @@ class PersonCount:
             raise Failure("a person would be counted more than once")
         return np.full(rows.values.shape, self.steps, np.int64)
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One person."""
         return Sensitivity(float(self.steps), float(self.steps))
 

@@ -84,11 +84,7 @@ class CountedGram(EntryGram):
         """Centred cells, or one and the same number for every cell."""
         if isinstance(self.cells, CentredCells):
             return super().apply(rows)
-        return np.full(
-            rows.values.shape,
-            floor(self.cells.steps * self.cells.limit),
-            np.int64,
-        )
+        return np.full(rows.values.shape, floor(self.cells.steps * self.cells.limit), np.int64)
 
     def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64]:
         """Each person's 2^30 grid/(fine^2 n^power), rounded down; a function of how many
@@ -101,17 +97,12 @@ class CountedGram(EntryGram):
         made = (
             2.0**SHIFT
             * self.grid
-            / (
-                self.cells.steps**2
-                * np.maximum(count, 1).astype(np.float64) ** self.power
-            )
+            / (self.cells.steps**2 * np.maximum(count, 1).astype(np.float64) ** self.power)
         )
         floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
         return floored
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """For one rating alone; other units have no bound here."""
         if unit != "rating":
             return Sensitivity(inf, inf)
@@ -119,13 +110,9 @@ class CountedGram(EntryGram):
             return self._covariance(self.cells, limited)
         return self._counts(limited)
 
-    def _covariance(
-        self, cells: CentredCells, limited: int | None
-    ) -> Sensitivity:
+    def _covariance(self, cells: CentredCells, limited: int | None) -> Sensitivity:
         clamp = floor(cells.steps * cells.limit)
-        widest = max(
-            min(cells.catalogue, limited or cells.catalogue), self.size + 1
-        )
+        widest = max(min(cells.catalogue, limited or cells.catalogue), self.size + 1)
         others = np.arange(widest, dtype=np.float64)
         clip = floor(cells.steps * cells.clip)
         shift = mean_shift(others, clip, cells.shrink, "rating", limited)
@@ -151,19 +138,14 @@ class CountedGram(EntryGram):
         # The last for the float power.
         rounding = 1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6
         most = self.size * (self.size + 1) / 2
-        return Sensitivity(
-            l1 * self.grid + rounding * most,
-            l2 * self.grid + rounding * sqrt(most),
-        )
+        return Sensitivity(l1 * self.grid + rounding * most, l2 * self.grid + rounding * sqrt(most))
 
     def _counts(self, limited: int | None) -> Sensitivity:
         one = floor(self.cells.steps * self.cells.limit) ** 2
         weight = self._weight(np.arange(self.size + 1)).astype(object) * one
         half = 1 << (SHIFT - 1)
         # What the kernel adds.
-        entry = np.array(
-            [int(w) + half >> SHIFT for w in weight], dtype=np.float64
-        )
+        entry = np.array([int(w) + half >> SHIFT for w in weight], dtype=np.float64)
         c = np.arange(self.size, dtype=np.float64)
         old = np.abs(entry[:-1] - entry[1:])
         old[0] = 0.0
@@ -171,8 +153,7 @@ class CountedGram(EntryGram):
         if limited:  # the count stays, and so does what others have in common
             moves.append(_Moves(c, 0 * c, entry[1:], swap=True))
         return Sensitivity(
-            max(each.l1 for each in moves),
-            max(each.l2 for each in moves) * (1 + 1e-12),
+            max(each.l1 for each in moves), max(each.l2 for each in moves) * (1 + 1e-12)
         )
 
     def words(self) -> str:

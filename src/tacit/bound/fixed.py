@@ -46,9 +46,7 @@ class FixedPoint:
         grid_cells(rows.values, self.limit, self.steps, out)
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """None: infinite at every unit."""
         return Sensitivity(inf, inf)
 

@@ -72,15 +72,11 @@ class FactorGram:
         grid(rows.ptr, rows.values, self.limit, self.root, out)
         return out
 
-    def weights(
-        self, rows: Rows, q: NDArray[np.int64]
-    ) -> NDArray[np.int64] | None:
+    def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """None: products are summed as they are."""
         return None
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One product of a row with itself; the difference of two where a person is
         replaced."""
         whole = float(floor((self.root * self.limit) ** 2))
@@ -159,20 +155,12 @@ class EntryGram:
         of her own cells alone."""
         inside = np.where(rows.index.astype(np.int64) < self.size, q[:, 0], 0)
         sums = np.concatenate([[0], np.cumsum(inside**2)])
-        length = (
-            sums[rows.ptr[1:]] - sums[rows.ptr[:-1]]
-        ) / self.cells.steps**2
-        made = (
-            2.0**SHIFT
-            * self.grid
-            / (self.cells.steps**2 * np.sqrt(length + self.offset))
-        )
+        length = (sums[rows.ptr[1:]] - sums[rows.ptr[:-1]]) / self.cells.steps**2
+        made = 2.0**SHIFT * self.grid / (self.cells.steps**2 * np.sqrt(length + self.offset))
         floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
         return floored
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """How far the cells move, and how far every entry is rounded."""
         if unit == "user":
             return Sensitivity(inf, inf)

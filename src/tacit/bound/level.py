@@ -42,9 +42,7 @@ class LevelCells:
         level_cells(rows.ptr, rows.values, self.steps, out)
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One cell added, changed or swapped for another."""
         if unit == "user":
             return Sensitivity(inf, inf)
@@ -56,9 +54,7 @@ class LevelCells:
         return self._added()
 
     def _added(self) -> Sensitivity:
-        return Sensitivity(
-            self.steps * 2 / 3 + 3, self.steps * 6**-0.5 + 3**0.5
-        )
+        return Sensitivity(self.steps * 2 / 3 + 3, self.steps * 6**-0.5 + 3**0.5)
 
     def words(self) -> str:
         """For the statement."""

@@ -21,9 +21,7 @@ class Replaced(RowClip):
     twice that, at every unit.
     """
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """Two vectors of full length, at every unit."""
         return super().sensitivity("user").times(2)
 
@@ -47,9 +45,7 @@ class Report:
         """Kept inside [-1, 1]: the law of the report protects it."""
         return np.clip(np.nan_to_num(rows.values), -1, 1).astype(np.int64)
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One report."""
         return Sensitivity(1.0, 1.0)
 

@@ -14,9 +14,7 @@ from tacit.bound.clip import STEPS, check_grid
 from tacit.units import Unit
 
 
-def ridge_gain(
-    ridge: NDArray[np.float64], norm: float = 1.0
-) -> NDArray[np.float64]:
+def ridge_gain(ridge: NDArray[np.float64], norm: float = 1.0) -> NDArray[np.float64]:
     """The most that |(X'X + ridge I)^-1 x| can be for a row x of X with |x| <= norm:
     min(norm/ridge, 1/(2 sqrt ridge)).
 
@@ -57,15 +55,11 @@ class CellVectors:
         grid_squared(alone, rows.values, self.limit, self.steps, out)
         return out
 
-    def sensitivity(
-        self, unit: Unit, limited: int | None = None
-    ) -> Sensitivity:
+    def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One vector replaced by another in one row."""
         if unit != "value":
             return Sensitivity(inf, inf)
-        return Sensitivity(
-            inf, 2 * sqrt(floor((self.steps * self.limit) ** 2)), rows=1
-        )
+        return Sensitivity(inf, 2 * sqrt(floor((self.steps * self.limit) ** 2)), rows=1)
 
     def words(self) -> str:
         """For the statement."""

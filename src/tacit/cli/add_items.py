@@ -21,13 +21,9 @@ from tacit.cli.show import say
     metavar="MODEL",
     help="Folder for the extended model; not MODEL itself, which was paid for.",
 )
-@click.option(
-    "--overwrite", is_flag=True, help="Replace a model that stands at --out."
-)
+@click.option("--overwrite", is_flag=True, help="Replace a model that stands at --out.")
 @json_option
-def add_items(
-    model: str, file: str, out: str, overwrite: bool, as_json: bool
-) -> None:
+def add_items(model: str, file: str, out: str, overwrite: bool, as_json: bool) -> None:
     """Extend MODEL with the items of FILE that it does not know, from their public features alone.
 
     Costs no budget and reads no rating. The new items have wider error bars. The extended

@@ -28,13 +28,7 @@ class Ailment:
 
 def ailments(ledger: str | None = None) -> list[Ailment]:
     """All that is found."""
-    return [
-        *_compiled(),
-        *_threads(),
-        *_memory(),
-        *_ledger(ledger),
-        *_entropy(),
-    ]
+    return [*_compiled(), *_threads(), *_memory(), *_ledger(ledger), *_entropy()]
 
 
 def _compiled() -> Iterator[Ailment]:
@@ -155,9 +149,7 @@ def _entropy() -> Iterator[Ailment]:
 
 def _writable(place: Path) -> bool:
     """Whether a folder can be written, or made."""
-    near = next(
-        each for each in (place, *place.absolute().parents) if each.exists()
-    )
+    near = next(each for each in (place, *place.absolute().parents) if each.exists())
     return near.is_dir() and os.access(near, os.W_OK | os.X_OK)
 
 
@@ -169,8 +161,7 @@ def _make(place: Path) -> str:
         place.chmod(0o700)
     except OSError as error:
         raise StorageError(
-            f"{place} cannot be made: {error.strerror}",
-            remedy="choose another folder",
+            f"{place} cannot be made: {error.strerror}", remedy="choose another folder"
         ) from None
     return f"made {place}"
 

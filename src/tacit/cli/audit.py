@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.argument("what", metavar="[METHOD|MODEL]", required=False)
-@click.option(
-    "--all", "everything", is_flag=True, help="Every method and every unit."
-)
+@click.option("--all", "everything", is_flag=True, help="Every method and every unit.")
 @click.option(
     "--epsilon",
     type=click.FloatRange(0, min_open=True),
@@ -42,9 +40,7 @@ if TYPE_CHECKING:
     help="At which epsilons are compared.",
 )
 @click.option(
-    "--unit",
-    type=click.Choice(UNITS),
-    help="Only this unit; all that a method has unless said.",
+    "--unit", type=click.Choice(UNITS), help="Only this unit; all that a method has unless said."
 )
 @click.option(
     "--calibration",
@@ -54,9 +50,7 @@ if TYPE_CHECKING:
     help="Whose claim: ours, a paper's, or the twin's, which claims nothing.",
 )
 @click.option(
-    "--quick",
-    is_flag=True,
-    help="Smaller crowds: seconds a method; less of a claim is reached.",
+    "--quick", is_flag=True, help="Smaller crowds: seconds a method; less of a claim is reached."
 )
 @click.option(
     "--mistake",
@@ -69,9 +63,7 @@ if TYPE_CHECKING:
     "--attack",
     "attacks",
     multiple=True,
-    type=click.Choice(
-        ["worst", "device", "transcript", "published", "calendar"]
-    ),
+    type=click.Choice(["worst", "device", "transcript", "published", "calendar"]),
     help="Only these attacks; the first four unless said. The chance of a mistake is shared "
     "among them.",
 )
@@ -101,9 +93,7 @@ if TYPE_CHECKING:
     help="The owner's own people around the canaries: NOT PRIVATE, booked as an evaluation.",
 )
 @click.option(
-    "--scale",
-    metavar="LOW,HIGH",
-    help="With --ratings: lowest and highest possible rating.",
+    "--scale", metavar="LOW,HIGH", help="With --ratings: lowest and highest possible rating."
 )
 @click.option(
     "--owner-only",
@@ -119,13 +109,9 @@ if TYPE_CHECKING:
     "for several.",
     multiple=True,
 )
+@click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
 @click.option(
-    "--overwrite", is_flag=True, help="Replace files that are there already."
-)
-@click.option(
-    "--gauntlet",
-    is_flag=True,
-    help="Published attacks instead, at every calibration: one table.",
+    "--gauntlet", is_flag=True, help="Published attacks instead, at every calibration: one table."
 )
 @click.option(
     "--claims",

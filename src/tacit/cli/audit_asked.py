@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from tacit.model.model import Model
 
 
-def theirs(
-    lists: str | None, canaries: Path | None, asked: dict[str, Any]
-) -> Audit:
+def theirs(lists: str | None, canaries: Path | None, asked: dict[str, Any]) -> Audit:
     """Another recommender, from its lists."""
     from tacit.auditing.audit import Audit
     from tacit.auditing.others import audit_lists
@@ -58,14 +56,9 @@ def seen(asked: dict[str, Any]) -> Audit:
     findings = [
         finding
         for unit in units
-        for finding in audit_parties(
-            replace(first, unit=unit, mistake=each), devices
-        )
+        for finding in audit_parties(replace(first, unit=unit, mistake=each), devices)
     ]
-    made = tuple(
-        replace(finding, method=f"{METHOD}: {finding.attack}")
-        for finding in findings
-    )
+    made = tuple(replace(finding, method=f"{METHOD}: {finding.attack}") for finding in findings)
     return Audit(made, asked["mistake"], asked["quick"], asked["command"])
 
 
@@ -88,31 +81,21 @@ def check_what(what: str | None) -> None:
         if not meant:
             raise
         raise SettingError(
-            error.message,
-            remedy=f"did you mean the model {meant[0]}? {error.remedy}",
+            error.message, remedy=f"did you mean the model {meant[0]}? {error.remedy}"
         ) from None
 
 
-def ground_of(
-    what: str | None, asked: dict[str, Any]
-) -> tuple[Ground, Model | None]:
+def ground_of(what: str | None, asked: dict[str, Any]) -> tuple[Ground, Model | None]:
     """Where the audit takes place, and the model that it is about, if it is one. What is
     used here is taken out of what was asked."""
     from tacit.auditing.canaries import CanaryShape
-    from tacit.auditing.ground import (
-        QUICK,
-        WHOLE,
-        invented_ground,
-        like_model,
-        owners_ground,
-    )
+    from tacit.auditing.ground import QUICK, WHOLE, invented_ground, like_model, owners_ground
 
     quick = asked["quick"]
     planted, fresh = asked.pop("planted"), asked.pop("fresh")
     settings = parse_settings(asked.pop("settings"), "--set")
     taken = {
-        name: asked.pop(name)
-        for name in ("ratings", "scale", "owner_only", "ledger", "population")
+        name: asked.pop(name) for name in ("ratings", "scale", "owner_only", "ledger", "population")
     }
     usual = QUICK if quick else WHOLE
     fresh = usual.fresh if fresh is None else fresh
@@ -129,11 +112,7 @@ def ground_of(
 
         note("NOT PRIVATE: what this audit prints is for the owner only")
         ratings = read(taken["ratings"], scale=parse_scale(taken["scale"]))
-        book_evaluation(
-            taken["ledger"],
-            taken["population"],
-            owner_only=taken["owner_only"],
-        )
+        book_evaluation(taken["ledger"], taken["population"], owner_only=taken["owner_only"])
         return with_settings(owners_ground(ratings, shape), settings), model
     if model is not None:
         return with_settings(like_model(model, quick, shape), settings), model

@@ -22,11 +22,7 @@ FELL = "falls"
 
 
 def show_gauntlet(
-    what: str | None,
-    quick: bool,
-    mistake: float,
-    out: Sequence[Path],
-    as_json: bool,
+    what: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
 ) -> bool:
     """Run every attack; whether nothing that is certified fell."""
     from tacit.auditing.gauntlet.run import facts, is_sound, run
@@ -35,12 +31,7 @@ def show_gauntlet(
     if what is not None:
         find(what)
     with progress("gauntlet") as bar:
-        cells = run(
-            () if what is None else (what,),
-            quick=quick,
-            mistake=mistake,
-            progress=bar,
-        )
+        cells = run(() if what is None else (what,), quick=quick, mistake=mistake, progress=bar)
     columns, rows = gauntlet_rows(cells)
     words = (
         (
@@ -72,9 +63,7 @@ def reasons(cells: Sequence[Cell]) -> list[str]:
     )
 
 
-def gauntlet_rows(
-    cells: Sequence[Cell],
-) -> tuple[list[str], list[list[str]]]:
+def gauntlet_rows(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     """One row a method and calibration, one column an attack."""
     from tacit.auditing.gauntlet.exhibit import Skipped
 
@@ -86,19 +75,12 @@ def gauntlet_rows(
         row[cell.attack] = APART
         if not isinstance(cell, Skipped):
             row[cell.attack] = FELL if cell.fell else NOTHING
-    rows = [
-        [*who, *(row[attack] for attack in attacks)]
-        for who, row in found.items()
-    ]
+    rows = [[*who, *(row[attack] for attack in attacks)] for who, row in found.items()]
     return ["method", "calibration", "unit", *attacks], rows
 
 
 def show_claims(
-    what: str | None,
-    quick: bool,
-    mistake: float,
-    out: Sequence[Path],
-    as_json: bool,
+    what: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
 ) -> bool:
     """Attack what papers claim; whether what is false fell and what holds did not."""
     from tacit.auditing.claims.registry import CLAIMS, audit_claims
@@ -106,8 +88,7 @@ def show_claims(
     chosen = [each.name for each in CLAIMS if what in (None, each.method)]
     if not chosen:
         raise SettingError(
-            f"no claim about {what!r} is audited",
-            remedy="leave it out for all claims",
+            f"no claim about {what!r} is audited", remedy="leave it out for all claims"
         )
     with progress("claims") as bar:
         done = audit_claims(chosen, quick=quick, mistake=mistake, progress=bar)
@@ -130,15 +111,7 @@ def show_claims(
     return all(each.as_expected for each in done)
 
 
-CLAIM_COLUMNS = [
-    "claim",
-    "paper",
-    "relation",
-    "claimed",
-    "measured",
-    "verdict",
-    "derived",
-]
+CLAIM_COLUMNS = ["claim", "paper", "relation", "claimed", "measured", "verdict", "derived"]
 
 
 def claim_row(done: Audited) -> list[str]:
@@ -156,9 +129,7 @@ def claim_row(done: Audited) -> list[str]:
     ]
 
 
-def _give(
-    facts: dict[str, Any], page: Sheet, out: Sequence[Path], as_json: bool
-) -> None:
+def _give(facts: dict[str, Any], page: Sheet, out: Sequence[Path], as_json: bool) -> None:
     """To the files that were asked for, and to the terminal."""
     from tacit.evaluation.report.files import write
 

@@ -23,15 +23,8 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.option(
-    "--rmse", type=float, metavar="X", help="Find the epsilon for this RMSE."
-)
-@click.option(
-    "--recall",
-    type=float,
-    metavar="X",
-    help="Find the epsilon for this recall@20.",
-)
+@click.option("--rmse", type=float, metavar="X", help="Find the epsilon for this RMSE.")
+@click.option("--recall", type=float, metavar="X", help="Find the epsilon for this recall@20.")
 @click.option(
     "--range",
     "by_range",
@@ -39,14 +32,9 @@ if TYPE_CHECKING:
     help="Find where lists of 30 keep 20 to 80 % (Xian et al. 2017).",
 )
 @usual_method_option
+@click.option("--unit", metavar="user|rating", help="Whom the promise is about.")
 @click.option(
-    "--unit", metavar="user|rating", help="Whom the promise is about."
-)
-@click.option(
-    "--users",
-    type=click.IntRange(1),
-    metavar="N",
-    help="About how many people there are.",
+    "--users", type=click.IntRange(1), metavar="N", help="About how many people there are."
 )
 @shape_options
 @click.option(
@@ -85,21 +73,12 @@ if TYPE_CHECKING:
     metavar="[FILE]",
     help="Draw the curve: here in letters, or to FILE (svg, png, pdf).",
 )
-@click.option(
-    "--report", metavar="PAGE.html", help="Write the answer as a page of words."
-)
-@click.option(
-    "--overwrite", is_flag=True, help="Replace files that are there already."
-)
+@click.option("--report", metavar="PAGE.html", help="Write the answer as a page of words.")
+@click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
 @run_options
 @ledger_options
 @json_option
-def choose(
-    as_json: bool,
-    plot: str | None,
-    report: str | None,
-    **options: Any,
-) -> None:
+def choose(as_json: bool, plot: str | None, report: str | None, **options: Any) -> None:
     """Name the epsilon for an accuracy, as three candidates with what each means.
 
     From public shape alone, or on public or invented people: spends nothing. Private ratings
@@ -127,9 +106,7 @@ def choose(
     _print(found, _note(options), in_letters=plot == "-")
 
 
-def _check_places(
-    report: str | None, plot: str | None, overwrite: bool
-) -> None:
+def _check_places(report: str | None, plot: str | None, overwrite: bool) -> None:
     """Refuse, before anything is computed, what could not be written."""
     from tacit.evaluation.report.files import check_picture
     from tacit.evaluation.result import writable
@@ -151,13 +128,7 @@ def _note(options: dict[str, Any]) -> str:
 def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.deployments import DEPLOYMENTS
-    from tacit.evaluation.report.choice import (
-        guesses,
-        interval,
-        percent,
-        times,
-        verdict,
-    )
+    from tacit.evaluation.report.choice import guesses, interval, percent, times, verdict
     from tacit.evaluation.report.curve import in_letters as letters
     from tacit.ledger.account.odds import but_for
     from tacit.ledger.statement.words import as_likes

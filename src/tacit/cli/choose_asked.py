@@ -25,8 +25,7 @@ def answer(options: dict[str, Any]) -> EpsilonChoice:
     goals = [options["rmse"], options["recall"], options["by_range"] or None]
     if sum(goal is not None for goal in goals) != 1:
         raise SettingError(
-            "what to choose for is not clear",
-            remedy="give one of --rmse X, --recall X and --range",
+            "what to choose for is not clear", remedy="give one of --rmse X, --recall X and --range"
         )
     ratings, items = _looked_at(options)
     users = options["users"]
@@ -34,8 +33,7 @@ def answer(options: dict[str, Any]) -> EpsilonChoice:
         users = ratings.n_users
     if users is None:
         raise SettingError(
-            "how many people there are is not known",
-            remedy="give --users, a declared number",
+            "how many people there are is not known", remedy="give --users, a declared number"
         )
     with progress("choose") as bar:
         return choose(
@@ -65,9 +63,7 @@ def _asked_of_method(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _items(
-    options: dict[str, Any],
-    ratings: Ratings | None,
-    catalogue: Catalogue | None,
+    options: dict[str, Any], ratings: Ratings | None, catalogue: Catalogue | None
 ) -> int | Catalogue:
     told = options["items"]
     if catalogue is not None:
@@ -76,8 +72,7 @@ def _items(
         return ratings.n_items
     if told is None:
         raise SettingError(
-            "how many items there are is not known",
-            remedy="give --items a file or a count",
+            "how many items there are is not known", remedy="give --items a file or a count"
         )
     from tacit.cli.plan import counted_or_read
 
@@ -86,17 +81,14 @@ def _items(
     return found
 
 
-def _looked_at(
-    options: dict[str, Any],
-) -> tuple[Ratings | None, Catalogue | None]:
+def _looked_at(options: dict[str, Any]) -> tuple[Ratings | None, Catalogue | None]:
     """Ratings to try on. Private ones are booked as an evaluation before they are used, or
     refused."""
     if options["ratings"] is None:
         return None, None
     if not options["by_range"]:
         raise SettingError(
-            "a forecast reads no ratings",
-            remedy="leave --ratings out, or ask for --range",
+            "a forecast reads no ratings", remedy="leave --ratings out, or ask for --range"
         )
     public = options["public_ratings"]
     if not public and not options["owner_only"]:
@@ -110,13 +102,9 @@ def _looked_at(
     scale = None if options["scale"] == "1,5" else options["scale"]
     items = options["items"]
     given = None if items is None or items.isdigit() else items
-    found = read_data(
-        options["ratings"], options | more | {"scale": scale, "items": given}
-    )
+    found = read_data(options["ratings"], options | more | {"scale": scale, "items": given})
     if not public:
         from tacit.fitting.publish import book_evaluation
 
-        book_evaluation(
-            options["ledger"], options["population"], owner_only=True
-        )
+        book_evaluation(options["ledger"], options["population"], owner_only=True)
     return found

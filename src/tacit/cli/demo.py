@@ -75,16 +75,10 @@ PEOPLE = (
 
 @click.command(cls=Command)
 @click.option(
-    "--epsilon",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="The budget of the demonstration.",
+    "--epsilon", type=float, default=1.0, show_default=True, help="The budget of the demonstration."
 )
 @click.option(
-    "--out",
-    metavar="FOLDER",
-    help="Keep the model, its ledger and its statement in a new folder.",
+    "--out", metavar="FOLDER", help="Keep the model, its ledger and its statement in a new folder."
 )
 @json_option
 def demo(epsilon: float, out: str | None, as_json: bool) -> None:
@@ -94,18 +88,14 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
     from tacit.errors import SettingError
 
     if out is not None and Path(out).exists():
-        raise SettingError(
-            "it exists already", place=out, remedy="name a new folder for --out"
-        )
+        raise SettingError("it exists already", place=out, remedy="name a new folder for --out")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) if out is None else Path(out)
         place.mkdir(parents=True, exist_ok=True)
         model, data = fit_demo(place / "ledger.sqlite", epsilon, quiet=as_json)
         if out is not None:
             _keep(model, place)
-    lists = {
-        each.name: model.recommend(each.ratings, LISTED) for each in PEOPLE
-    }
+    lists = {each.name: model.recommend(each.ratings, LISTED) for each in PEOPLE}
     if as_json:
         _as_json(model, data, lists)
         return
@@ -124,9 +114,7 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
     _next(out)
 
 
-def fit_demo(
-    book: Path, epsilon: float, *, quiet: bool = True
-) -> tuple[Model, str]:
+def fit_demo(book: Path, epsilon: float, *, quiet: bool = True) -> tuple[Model, str]:
     """A model of the demonstration's audience with a book of its own, and what it is of."""
     from tacit.data.audience import audience
     from tacit.data.sample import sample_catalogue
@@ -142,15 +130,10 @@ def fit_demo(
     if not quiet:
         say(f"1. The data: {data}.")
     method = find(DEFAULT)(
-        epsilon=epsilon,
-        population="demo",
-        purpose="demonstration",
-        ledger=str(book),
+        epsilon=epsilon, population="demo", purpose="demonstration", ledger=str(book)
     )
     with progress("fit") as bar, unnoted():
-        model = fit(
-            method, ratings, items=items, users=ratings.n_users, progress=bar
-        )
+        model = fit(method, ratings, items=items, users=ratings.n_users, progress=bar)
     return model, data
 
 
@@ -169,9 +152,7 @@ def _keep(model: Model, place: Path) -> None:
     write_document(ask(model, book, None), declared, place / "statement.html")
 
 
-def _as_json(
-    model: Model, data: str, lists: Mapping[str, list[Recommendation]]
-) -> None:
+def _as_json(model: Model, data: str, lists: Mapping[str, list[Recommendation]]) -> None:
     people = [
         {
             "name": each.name,
@@ -181,19 +162,11 @@ def _as_json(
         }
         for each in PEOPLE
     ]
-    print_json(
-        {
-            "data": data,
-            "people": people,
-            "statement": model.statement.to_facts(),
-        }
-    )
+    print_json({"data": data, "people": people, "statement": model.statement.to_facts()})
 
 
 def _show(model: Model, who: DemoPerson, lines: list[Recommendation]) -> None:
-    rated = ", ".join(
-        f"{film} {stars:g}" for film, stars in who.ratings.items()
-    )
+    rated = ", ".join(f"{film} {stars:g}" for film, stars in who.ratings.items())
     say(f"\n   {who.name} likes {who.about}. Rated: {rated}.\n")
     rows = [
         [
@@ -244,10 +217,7 @@ def _next(out: str | None) -> None:
             (f"{out}/statement.html", "the promise as a document"),
         ]
     steps += [
-        (
-            "tacit fit RATINGS --scale 1,5 --epsilon 1 --out MODEL",
-            "with your own table",
-        ),
+        ("tacit fit RATINGS --scale 1,5 --epsilon 1 --out MODEL", "with your own table"),
         ("tacit --help", "all commands"),
     ]
     width = max(len(command) for command, _ in steps)

@@ -10,9 +10,7 @@ from tacit.cli.options import json_option
 
 @click.command(cls=Command)
 @click.option(
-    "--ledger",
-    metavar="FILE|URL",
-    help="The book to look at; TACIT_HOME holds the default one.",
+    "--ledger", metavar="FILE|URL", help="The book to look at; TACIT_HOME holds the default one."
 )
 @click.option("--wipe", is_flag=True, help="Delete the caches of private data.")
 @click.option(
@@ -36,9 +34,7 @@ def doctor(ledger: str | None, wipe: bool, repair: bool, as_json: bool) -> None:
         found = ailments(ledger)
     facts = wiped | examine(ledger)
     if as_json:
-        told = [
-            {"what": i.what, "why": i.why, "remedy": i.remedy} for i in found
-        ]
+        told = [{"what": i.what, "why": i.why, "remedy": i.remedy} for i in found]
         print_json({**facts, "ailments": told, "repaired": done})
     else:
         for name, value in facts.items():
@@ -46,9 +42,7 @@ def doctor(ledger: str | None, wipe: bool, repair: bool, as_json: bool) -> None:
         for line in done:
             say(f"\nrepaired: {line}")
         for ill in found:
-            say(
-                f"\n{ill.grade}: {ill.what}\n  why: {ill.why}\n  remedy: {ill.remedy}"
-            )
+            say(f"\n{ill.grade}: {ill.what}\n  why: {ill.why}\n  remedy: {ill.remedy}")
         if not found:
             say("\nwell: nothing slows this installation down")
     grades = {ill.grade for ill in found}

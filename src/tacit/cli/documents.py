@@ -18,13 +18,9 @@ ENDINGS = (".html", ".md")
 
 document_options = several(
     click.option(
-        "--out",
-        metavar="FILE",
-        help="Write a document to forward: .html (prints well) or .md.",
+        "--out", metavar="FILE", help="Write a document to forward: .html (prints well) or .md."
     ),
-    click.option(
-        "--overwrite", is_flag=True, help="Replace the file in --out."
-    ),
+    click.option("--overwrite", is_flag=True, help="Replace the file in --out."),
 )
 
 
@@ -32,19 +28,13 @@ def check_document(out: str | None, overwrite: bool, as_json: bool) -> None:
     """Refuse, before anything is looked at, a document that could not be written."""
     if out is None:
         if overwrite:
-            raise SettingError(
-                "--overwrite is for --out", remedy="add --out page.html"
-            )
+            raise SettingError("--overwrite is for --out", remedy="add --out page.html")
         return
     if as_json:
-        raise SettingError(
-            "--out writes a document and --json prints",
-            remedy="give one of them",
-        )
+        raise SettingError("--out writes a document and --json prints", remedy="give one of them")
     if Path(out).suffix.lower() not in ENDINGS:
         raise SettingError(
-            f"{out} does not end in .html or .md",
-            remedy="name the document after its format",
+            f"{out} does not end in .html or .md", remedy="name the document after its format"
         )
     may_write(out, overwrite)
 

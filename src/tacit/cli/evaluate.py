@@ -95,9 +95,7 @@ NOT_REPEATED = (
     type=click.IntRange(1, 1000),
     help="How many splits and draws of noise.",
 )
-@click.option(
-    "--folds", type=int, metavar="K", help="K-fold instead of random splits."
-)
+@click.option("--folds", type=int, metavar="K", help="K-fold instead of random splits.")
 @click.option(
     "--hold",
     default=600,
@@ -131,10 +129,7 @@ NOT_REPEATED = (
     "time.",
 )
 @click.option(
-    "--twin/--no-twin",
-    default=True,
-    show_default=True,
-    help="Also the non-private twin.",
+    "--twin/--no-twin", default=True, show_default=True, help="Also the non-private twin."
 )
 @click.option(
     "--reference/--no-reference",
@@ -150,28 +145,16 @@ NOT_REPEATED = (
     help="Fits that run side by side.",
 )
 @click.option(
-    "--out",
-    metavar="FOLDER",
-    help="Keep every fit's numbers: what was ended goes on where it was.",
+    "--out", metavar="FOLDER", help="Keep every fit's numbers: what was ended goes on where it was."
 )
 @click.option(
-    "--report",
-    metavar="PAGE.html",
-    help="A page to read and to show: one file, no script.",
+    "--report", metavar="PAGE.html", help="A page to read and to show: one file, no script."
 )
 @click.option("--csv", metavar="FILE.csv", help="The table with all metrics.")
+@click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
+@click.option("--people", metavar="FILE.parquet", help="Person by person: personal values.")
 @click.option(
-    "--overwrite", is_flag=True, help="Replace files that are there already."
-)
-@click.option(
-    "--people",
-    metavar="FILE.parquet",
-    help="Person by person: personal values.",
-)
-@click.option(
-    "--owner-only",
-    is_flag=True,
-    help="Allow it on a capped book: the table stays with the owner.",
+    "--owner-only", is_flag=True, help="Allow it on a capped book: the table stays with the owner."
 )
 @release_options
 @data_options
@@ -200,9 +183,7 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
         note(f"left out: {words}")
     data, items = read_data(ratings, options)
     if items is None:
-        note(
-            "without --items no public features are used; a fit that has them is another one"
-        )
+        note("without --items no public features are used; a fit that has them is another one")
     with counted("evaluate") as bar:
         found = asked.run(
             data,
@@ -215,9 +196,7 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     if found.facts["lets_the_future_in"]:
         note("a random split lets the future in; --split time does not")
     if found.facts["by_day"]:
-        note(
-            "each question was asked on the day of its rating; --no-days asks without"
-        )
+        note("each question was asked on the day of its rating; --no-days asks without")
     _write(found, ratings, options)
     if as_json:
         print_json(found.to_json())
@@ -263,9 +242,7 @@ def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
     public = None
     if options["public"] is not None:
         public = public_people(ratings, options["public"], None, options)
-    return AskedEvaluation(
-        grid, how, reference=options["reference"], public=public
-    )
+    return AskedEvaluation(grid, how, reference=options["reference"], public=public)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -279,8 +256,7 @@ def _numbers(text: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise SettingError(
-            f"--epsilon {text} is not a list of numbers",
-            remedy="for example 0.1,1,10",
+            f"--epsilon {text} is not a list of numbers", remedy="for example 0.1,1,10"
         ) from None
 
 

@@ -13,11 +13,7 @@ from tacit.cli.show import say
 @click.command(cls=Command)
 @click.argument("model")
 @click.option(
-    "--to",
-    "kind",
-    type=click.Choice(["npz", "parquet"]),
-    required=True,
-    help="File format.",
+    "--to", "kind", type=click.Choice(["npz", "parquet"]), required=True, help="File format."
 )
 @click.option("--out", required=True, metavar="FILE", help="File to write.")
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
@@ -28,12 +24,7 @@ from tacit.cli.show import say
 )
 @json_option
 def export(
-    model: str,
-    kind: str,
-    out: str,
-    overwrite: bool,
-    similarities: bool,
-    as_json: bool,
+    model: str, kind: str, out: str, overwrite: bool, similarities: bool, as_json: bool
 ) -> None:
     """Write the item arrays of MODEL, one row an item with its id and title. They are
     public already."""
@@ -43,8 +34,7 @@ def export(
 
     if out.endswith((".npz", ".parquet")) and not out.endswith(f".{kind}"):
         raise SettingError(
-            f"--out {out} does not end as --to {kind} does",
-            remedy=f"name a .{kind} file",
+            f"--out {out} does not end as --to {kind} does", remedy=f"name a .{kind} file"
         )
     may_write(out, overwrite)
     fitted = load(model)

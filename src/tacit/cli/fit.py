@@ -25,13 +25,7 @@ from tacit.cli.options import (
 )
 from tacit.cli.overwrite import asked_to_replace
 from tacit.cli.parse import parse_settings
-from tacit.cli.people import (
-    leave_out,
-    named,
-    public_people,
-    refuse_forgotten,
-    tell_found,
-)
+from tacit.cli.people import leave_out, named, public_people, refuse_forgotten, tell_found
 from tacit.cli.show import say
 
 LARGE = 10.0
@@ -50,10 +44,7 @@ def _tell_large(epsilon: float | None) -> None:
 @click.command(cls=Command)
 @click.argument("ratings")
 @click.option(
-    "--method",
-    cls=MethodOption,
-    metavar="NAME",
-    help="bayes unless said, ease with --positive.",
+    "--method", cls=MethodOption, metavar="NAME", help="bayes unless said, ease with --positive."
 )
 @promise_options
 @click.option(
@@ -74,9 +65,7 @@ def _tell_large(epsilon: float | None) -> None:
     help="Ratings of people who are public: believed as far as they fit, free.",
 )
 @click.option(
-    "--public-are",
-    metavar="TEXT",
-    help="With --public: who they are, for the statement.",
+    "--public-are", metavar="TEXT", help="With --public: who they are, for the statement."
 )
 @click.option(
     "--keep-apart",
@@ -147,13 +136,9 @@ def fit(
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
     if order.calibration == "none":
-        note(
-            "without noise nothing is charged: this fit leaves no entry in the book"
-        )
+        note("without noise nothing is charged: this fit leaves no entry in the book")
     if options["purpose"]:
-        note(
-            "--purpose stands in the published statement too: it should name nobody"
-        )
+        note("--purpose stands in the published statement too: it should name nobody")
     data, items = read_data(ratings, options)
     if without is not None:
         data = leave_out(data, gone, without, listed=items is not None)
@@ -169,17 +154,10 @@ def fit(
     if data.schema.positive is not None:
         _tell_likes(method, data.schema, options)
     if items is None:
-        note(
-            "without --items the set of item ids comes from the file and is assumed public"
-        )
+        note("without --items the set of item ids comes from the file and is assumed public")
     with progress(f"fit {method.name}") as bar:
         model = run(
-            method,
-            data,
-            items=items,
-            progress=bar,
-            order=order,
-            paying=lambda: tell_packed(data),
+            method, data, items=items, progress=bar, order=order, paying=lambda: tell_packed(data)
         )
     model.save(out, overwrite=overwrite)
     size = sum(file.stat().st_size for file in Path(out).iterdir())
@@ -223,6 +201,4 @@ def build_method(options: dict[str, Any], **more: Any) -> Any:
         DEFAULT if options.get("positive") is None else DEFAULT_POSITIVE
     )
     arguments = method_options(options) | more
-    return find(name)(
-        **arguments, **parse_settings(options.get("settings", ()))
-    )
+    return find(name)(**arguments, **parse_settings(options.get("settings", ())))

@@ -37,10 +37,7 @@ WIDEST = 30
 """Of the column of options; a longer one has a line of its own."""
 HYPHEN = "\N{NON-BREAKING HYPHEN}"
 """Keeps names such as `one-bit` on one line while help is wrapped."""
-PLAINER = (
-    (r"INTEGER( RANGE)?", "N"),
-    (r"FLOAT( RANGE)?", "X"),
-)
+PLAINER = ((r"INTEGER( RANGE)?", "N"), (r"FLOAT( RANGE)?", "X"))
 RANGES = (
     (r"(?<=[\[ ])x>=([\d.e-]+)", r"\1 or more"),
     (r"(?<=[\[ ])x>([\d.e-]+)", r"more than \1"),
@@ -55,9 +52,7 @@ def plainly(metavar: str) -> str:
     return metavar
 
 
-def record(
-    param: click.Parameter, ctx: click.Context
-) -> tuple[str, str] | None:
+def record(param: click.Parameter, ctx: click.Context) -> tuple[str, str] | None:
     """One line of help."""
     found = param.get_help_record(ctx)
     if found is None:
@@ -105,15 +100,9 @@ class Command(click.Command):
                 refuse_nothing(ctx, param)
         return rest
 
-    def format_options(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Options by heading; what is a command's own comes first."""
-        params = [
-            param
-            for param in self.get_params(ctx)
-            if isinstance(param, click.Option)
-        ]
+        params = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         lists: dict[str, list[tuple[int, str, str]]] = {
             title: [] for title in (OWN, *HEADINGS, LAST)
         }
@@ -129,15 +118,8 @@ class Command(click.Command):
             if lines:
                 with formatter.section(title):
                     # One width for all lists, so that they align.
-                    formatter.write_dl(
-                        [
-                            (option.ljust(wide), about)
-                            for _, option, about in lines
-                        ]
-                    )
-        formatter.buffer = [
-            text.replace(HYPHEN, "-") for text in formatter.buffer
-        ]
+                    formatter.write_dl([(option.ljust(wide), about) for _, option, about in lines])
+        formatter.buffer = [text.replace(HYPHEN, "-") for text in formatter.buffer]
 
 
 class GroupedCommands(click.Group):
@@ -145,9 +127,7 @@ class GroupedCommands(click.Group):
 
     command_class = Command
 
-    def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Names, and what each does."""
         lines = [
             (name, command.get_short_help_str(limit=400))

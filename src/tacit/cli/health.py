@@ -8,15 +8,7 @@ import shutil
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = (
-    "numpy",
-    "scipy",
-    "numba",
-    "polars",
-    "pydantic",
-    "cryptography",
-    "safetensors",
-)
+PACKAGES = ("numpy", "scipy", "numba", "polars", "pydantic", "cryptography", "safetensors")
 
 
 def cache_folder() -> Path:
@@ -29,11 +21,7 @@ def cache_folder() -> Path:
 def wipe_caches() -> int:
     """Delete every cached file; returns how many there were."""
     folder = cache_folder()
-    count = (
-        sum(1 for path in folder.rglob("*") if path.is_file())
-        if folder.exists()
-        else 0
-    )
+    count = sum(1 for path in folder.rglob("*") if path.is_file()) if folder.exists() else 0
     shutil.rmtree(folder, ignore_errors=True)
     return count
 
@@ -47,18 +35,12 @@ def examine(ledger: str | None = None) -> dict[str, str]:
         "python": f"{platform.python_version()} on {platform.system()}",
     }
     facts |= {name: _version(name) for name in PACKAGES}
-    facts["cores"] = (
-        f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}"
-    )
+    facts["cores"] = f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}"
     facts["blas"] = _blas()
     facts["entropy"] = _entropy()
     facts["ledger"] = _ledger(ledger)
     folder = cache_folder()
-    held = (
-        [path for path in folder.rglob("*") if path.is_file()]
-        if folder.exists()
-        else []
-    )
+    held = [path for path in folder.rglob("*") if path.is_file()] if folder.exists() else []
     facts["private caches"] = (
         f"{folder}: {len(held)} files, {sum(p.stat().st_size for p in held) / 1e6:.1f} MB"
     )
@@ -107,14 +89,10 @@ def _ledger(location: str | None) -> str:
     try:
         store = open_store(location)
         with store.read() as session:
-            names = (
-                [] if session is None else sealed_populations(store, session)
-            )
+            names = [] if session is None else sealed_populations(store, session)
         books = [open_book(location, name).verify() for name in names]
     except TacitError as error:
         place = f"{error.place}: " if error.place else ""
         return f"NOT WELL: {place}{error.message}"
-    whole = ", ".join(
-        f"{book.population}: {book.entries} entries" for book in books
-    )
+    whole = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
     return f"{store.place}: {whole or 'no book yet'}"

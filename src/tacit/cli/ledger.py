@@ -6,11 +6,7 @@ from typing import Any
 
 import click
 
-from tacit.cli.documents import (
-    check_document,
-    document_options,
-    write_document,
-)
+from tacit.cli.documents import check_document, document_options, write_document
 from tacit.cli.grouped import GroupedCommands
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, ledger_options
@@ -71,19 +67,11 @@ def show(
 
 
 @ledger.command()
-@click.option(
-    "--out", metavar="FILE", help="Write it there; printed otherwise."
-)
+@click.option("--out", metavar="FILE", help="Write it there; printed otherwise.")
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
-@click.option(
-    "--ledger",
-    metavar="FILE|URL",
-    help="The book; TACIT_HOME holds the default one.",
-)
+@click.option("--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one.")
 @json_option
-def key(
-    out: str | None, overwrite: bool, ledger: str | None, as_json: bool
-) -> None:
+def key(out: str | None, overwrite: bool, ledger: str | None, as_json: bool) -> None:
     """The public key of the ledger: give it to whoever shall check your models with
     `tacit verify MODEL --key FILE`."""
     from pathlib import Path
@@ -100,9 +88,7 @@ def key(
         try:
             Path(out).write_text(f"{signer}\n", "ascii")
         except OSError as error:
-            raise StorageError(
-                f"the key cannot be written ({error.strerror})", place=out
-            ) from None
+            raise StorageError(f"the key cannot be written ({error.strerror})", place=out) from None
     if as_json:
         print_json({"key": signer, "out": out})
     else:
@@ -110,21 +96,12 @@ def key(
 
 
 @ledger.command()
-@click.option(
-    "--epsilon",
-    type=float,
-    required=True,
-    help="All fits together may cost this much.",
-)
+@click.option("--epsilon", type=float, required=True, help="All fits together may cost this much.")
 @click.option("--delta", type=float, default=1e-6, show_default=True)
-@click.option(
-    "--unit", default="user", show_default=True, metavar="user|rating|value"
-)
+@click.option("--unit", default="user", show_default=True, metavar="user|rating|value")
 @click.option("--note", default="", help="Why: it stays in the book.")
 @click.option(
-    "--accept-unbounded",
-    is_flag=True,
-    help="Set it although earlier entries cannot be counted.",
+    "--accept-unbounded", is_flag=True, help="Set it although earlier entries cannot be counted."
 )
 @ledger_options
 @json_option
@@ -158,9 +135,7 @@ def cap(
             }
         )
         return
-    say(
-        f"the cap of {population!r} is now epsilon {epsilon:g} at delta {delta:g}, unit {unit}"
-    )
+    say(f"the cap of {population!r} is now epsilon {epsilon:g} at delta {delta:g}, unit {unit}")
     if left is not None:
         say(
             f"left under it: epsilon {down(left)}{LESS if left < epsilon else ''}"
@@ -174,9 +149,7 @@ def cap(
 @ledger_options
 @json_option
 @click.pass_context
-def verify(
-    context: click.Context, population: str, ledger: str | None, as_json: bool
-) -> None:
+def verify(context: click.Context, population: str, ledger: str | None, as_json: bool) -> None:
     """Replay the chain of hashes and the totals of every population, or of the one that
     --population names; name the first entry that is wrong."""
     from tacit.cli.show import print_json
@@ -191,11 +164,7 @@ def verify(
                 "verified": True,
                 "entries": sum(each.entries for each in found),
                 "populations": [
-                    {
-                        "population": each.population,
-                        "entries": each.entries,
-                        "head": each.head,
-                    }
+                    {"population": each.population, "entries": each.entries, "head": each.head}
                     for each in found
                 ],
             }
@@ -226,11 +195,7 @@ def _named(context: click.Context, population: str) -> str | None:
 @json_option
 @click.pass_context
 def affected(
-    context: click.Context,
-    version: str | None,
-    population: str,
-    ledger: str | None,
-    as_json: bool,
+    context: click.Context, version: str | None, population: str, ledger: str | None, as_json: bool
 ) -> None:
     """Entries whose promise is touched by a known privacy defect, of every population or of
     the one that --population names."""
@@ -241,12 +206,7 @@ def affected(
     found = [pair for book in books for pair in book.affected(version)]
     if as_json:
         print_json(
-            {
-                "affected": [
-                    {"entry": e.model_dump(mode="json"), "why": why}
-                    for e, why in found
-                ]
-            }
+            {"affected": [{"entry": e.model_dump(mode="json"), "why": why} for e, why in found]}
         )
     elif not found and version is not None:
         say(f"no entry was made by version {version}")
@@ -258,8 +218,5 @@ def affected(
     else:
         table(
             ("population", "#", "method", "version", "why"),
-            [
-                (e.population, e.number, e.method, e.version, why)
-                for e, why in found
-            ],
+            [(e.population, e.number, e.method, e.version, why) for e, why in found],
         )

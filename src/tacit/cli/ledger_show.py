@@ -12,28 +12,10 @@ if TYPE_CHECKING:
     from tacit.ledger.book.entry import Entry
     from tacit.ledger.book.rules import UnitSpent
 
-COLUMNS = (
-    "#",
-    "time",
-    "entry",
-    "unit",
-    "method",
-    "epsilon",
-    "delta",
-    "total",
-    "purpose",
-)
+COLUMNS = ("#", "time", "entry", "unit", "method", "epsilon", "delta", "total", "purpose")
 
 
-HEADS = (
-    "unit",
-    "fits",
-    "epsilon spent",
-    "at delta",
-    "cap",
-    "left",
-    "unbounded",
-)
+HEADS = ("unit", "fits", "epsilon spent", "at delta", "cap", "left", "unbounded")
 
 
 def facts(book: Book) -> dict[str, Any]:
@@ -54,11 +36,7 @@ def show_population(book: Book) -> None:
     if not entries:
         say(f"the book of {book.population!r} is empty")
         return
-    table(
-        COLUMNS,
-        list(entry_rows(entries)),
-        title=f"population {book.population}",
-    )
+    table(COLUMNS, list(entry_rows(entries)), title=f"population {book.population}")
     if any(entry.kind == "commit" for entry in entries):
         say("(numbers that are not listed record the model that came of a fit)")
     say()

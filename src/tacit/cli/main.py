@@ -43,9 +43,7 @@ SECTIONS = {
     },
 }
 """The commands, by what somebody wants, in the order in which a newcomer needs them."""
-COMMANDS = {
-    name: about for each in SECTIONS.values() for name, about in each.items()
-}
+COMMANDS = {name: about for each in SECTIONS.values() for name, about in each.items()}
 
 
 class Commands(click.Group):
@@ -55,16 +53,12 @@ class Commands(click.Group):
         """The names, in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(
-        self, ctx: click.Context, cmd_name: str
-    ) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, whose module is imported now."""
         if cmd_name not in COMMANDS:
             return None
         module = cmd_name.replace("-", "_")
-        command: click.Command = getattr(
-            import_module(f"tacit.cli.{module}"), module
-        )
+        command: click.Command = getattr(import_module(f"tacit.cli.{module}"), module)
         return command
 
     def resolve_command(
@@ -76,32 +70,20 @@ class Commands(click.Group):
 
             near = get_close_matches(args[0], COMMANDS, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(
-                f"there is no command {args[0]!r}.{hint}", ctx
-            )
+            raise click.UsageError(f"there is no command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing any of them."""
         wide = max(map(len, COMMANDS))
         for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [
-                        (name.ljust(wide), about)
-                        for name, about in commands.items()
-                    ]
-                )
+                formatter.write_dl([(name.ljust(wide), about) for name, about in commands.items()])
 
 
 @click.command(
     cls=Commands,
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "max_content_width": 110,
-    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Start with `tacit demo`. `tacit COMMAND --help` explains a command.",
 )
 @click.version_option(package_name="tacit", prog_name="tacit")
@@ -170,9 +152,7 @@ def _main() -> None:
         warnings.showwarning = kept
 
 
-def _say(
-    message: Warning | str, category: type[Warning], *_: object, **__: object
-) -> None:
+def _say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Tacit's own warnings as notes, without a line of source; those of libraries are not
     for users."""
     if category is UserWarning:

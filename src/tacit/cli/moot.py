@@ -90,12 +90,7 @@ TABLE = (
         _twin,
         (*BOOKED, *NOTES, "delta"),
     ),
-    Moot(
-        "fit",
-        "has no effect with --calibration none, which adds no noise",
-        _twin,
-        ("epsilon",),
-    ),
+    Moot("fit", "has no effect with --calibration none, which adds no noise", _twin, ("epsilon",)),
     Moot(
         "fit",
         "is for --calibration paper: a sound fit is always counted",
@@ -113,15 +108,7 @@ TABLE = (
         "has no effect with --engine spark, which judges on the cluster",
         lambda said: _on_cluster(said) and not said["release"],
         (
-            *(
-                "layout",
-                "memory",
-                "twin",
-                "reference",
-                "listed",
-                "processes",
-                "out",
-            ),
+            *("layout", "memory", "twin", "reference", "listed", "processes", "out"),
             *("report", "csv", "people", "overwrite", "until", "days"),
         ),
     ),
@@ -139,12 +126,7 @@ TABLE = (
         ("accept_unbounded",),
     ),
     Moot("evaluate", "is for --release", _lacks("release"), RELEASED),
-    Moot(
-        "evaluate",
-        "has no effect with --release",
-        _given("release"),
-        RELEASING,
-    ),
+    Moot("evaluate", "has no effect with --release", _given("release"), RELEASING),
     Moot(
         "evaluate",
         "is for --split people",
@@ -169,12 +151,7 @@ TABLE = (
         lambda said: said["gauntlet"] or said["claims"],
         (*TABLED, "overwrite"),
     ),
-    Moot(
-        "audit",
-        "has no effect with --parties",
-        _given("parties"),
-        (*SEEN, "quick", *ALWAYS),
-    ),
+    Moot("audit", "has no effect with --parties", _given("parties"), (*SEEN, "quick", *ALWAYS)),
     Moot(
         "audit",
         "has no effect with --lists, which are somebody else's",
@@ -200,24 +177,14 @@ TABLE = (
         lambda said: said["data"] is None,
         ("owner_only", *BOOKED),
     ),
-    Moot(
-        "reproduce",
-        "has no effect with --quick, which takes one",
-        _given("quick"),
-        ("seeds",),
-    ),
+    Moot("reproduce", "has no effect with --quick, which takes one", _given("quick"), ("seeds",)),
     Moot(
         "plan",
         "has no effect with --no-forecast",
         _lacks("forecast"),
         ("row", "plot", "each", "spread", "popular_share"),
     ),
-    Moot(
-        "plan",
-        "is for --plot FILE",
-        lambda said: said["plot"] in (None, "-"),
-        ("overwrite",),
-    ),
+    Moot("plan", "is for --plot FILE", lambda said: said["plot"] in (None, "-"), ("overwrite",)),
     Moot("choose", "is for --range", _lacks("by_range"), ("runs",)),
     Moot(
         "choose",
@@ -244,12 +211,7 @@ TABLE = (
         ("count", "by", "only", "exclude"),
     ),
     Moot("statement", "is for --out", _lacks("out"), ("overwrite",)),
-    Moot(
-        "serve",
-        "is for --demo: a model has its own",
-        _lacks("demo"),
-        ("epsilon",),
-    ),
+    Moot("serve", "is for --demo: a model has its own", _lacks("demo"), ("epsilon",)),
     Moot(
         "serve",
         "is for --officer-token-file: nobody else sees the book",
@@ -263,12 +225,7 @@ TABLE = (
         ("metrics_host",),
     ),
     Moot("key", "is for --out", _lacks("out"), ("overwrite",)),
-    Moot(
-        "refresh",
-        "is for --times 2 and more",
-        lambda said: said["times"] == 1,
-        ("gap",),
-    ),
+    Moot("refresh", "is for --times 2 and more", lambda said: said["times"] == 1, ("gap",)),
     Moot(
         "refresh",
         "is for --calibration paper, which has no calendar",
@@ -289,10 +246,7 @@ TABLE = (
     ),
     *(
         Moot(
-            server,
-            "is for --watch-port",
-            lambda said: said["watch_port"] is None,
-            ("watch_host",),
+            server, "is for --watch-port", lambda said: said["watch_port"] is None, ("watch_host",)
         )
         for server in ("recommender", "aggregator")
     ),
@@ -304,10 +258,7 @@ TABLE = (
         Moot(
             joins,
             "is for --accept-noise devices: a server's noise rests on no device",
-            lambda said: (
-                not said["accept_unbounded"]
-                and "devices" not in said["accept_noise"]
-            ),
+            lambda said: not said["accept_unbounded"] and "devices" not in said["accept_noise"],
             ("believe_honest",),
         )
         for joins in ("device", "fleet")
@@ -322,9 +273,7 @@ TABLE = (
     Moot(
         "ticket",
         "is for --count, --most or --revoke",
-        lambda said: (
-            not said["count"] and said["most"] is None and not said["take_back"]
-        ),
+        lambda said: not said["count"] and said["most"] is None and not said["take_back"],
         ("label",),
     ),
 )

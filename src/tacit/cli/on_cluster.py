@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_on_cluster(
-    asked: AskedEvaluation,
-    ratings: str,
-    options: dict[str, Any],
-    *,
-    as_json: bool,
+    asked: AskedEvaluation, ratings: str, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Compare on the cluster; the twin is fitted in one piece, on one machine, and left out."""
     from tacit.evaluation.cluster import check, compare
@@ -26,9 +22,7 @@ def evaluate_on_cluster(
     from tacit.fitting.publish import book_evaluation
 
     check(asked.how, likes=options["positive"] is not None)
-    alone = AskedEvaluation(
-        replace(asked.grid, twin=False), asked.how, reference=False
-    )
+    alone = AskedEvaluation(replace(asked.grid, twin=False), asked.how, reference=False)
     alone.check(options["users"], likes=False)
     note("left out: twins and baselines, which need one machine")
     for words in alone.left_out:

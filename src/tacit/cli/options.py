@@ -43,10 +43,7 @@ class Positive(AnyType):
     name = "MIN"
 
     def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | bool:
         """True for any rating, or the lowest one that is a like."""
         if value in (True, "any"):
@@ -54,16 +51,10 @@ class Positive(AnyType):
         try:
             return float(value)
         except ValueError:
-            self.fail(
-                f"{value!r} is not a number; put --positive after the file",
-                param,
-                ctx,
-            )
+            self.fail(f"{value!r} is not a number; put --positive after the file", param, ctx)
 
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON instead of tables."
-)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 positive_option = click.option(
     "--positive",
     type=Positive(),
@@ -107,16 +98,12 @@ data_options: Callable[[F], F] = several(
         "catalogue: item, title, tags. time=none reads none.",
     ),
     click.option(
-        "--layout",
-        metavar="NAME",
-        help="Name the file's layout instead of detecting it.",
+        "--layout", metavar="NAME", help="Name the file's layout instead of detecting it."
     ),
 )
 shape_options: Callable[[F], F] = several(
     click.option(
-        "--items",
-        metavar="FILE|COUNT",
-        help="The public catalogue, or how many items there are.",
+        "--items", metavar="FILE|COUNT", help="The public catalogue, or how many items there are."
     ),
     click.option(
         "--columns",
@@ -126,11 +113,7 @@ shape_options: Callable[[F], F] = several(
     ),
     positive_option,
     click.option(
-        "--scale",
-        default="1,5",
-        show_default=True,
-        metavar="LOW,HIGH",
-        help="The rating scale.",
+        "--scale", default="1,5", show_default=True, metavar="LOW,HIGH", help="The rating scale."
     ),
     click.option(
         "--each",
@@ -154,9 +137,7 @@ shape_options: Callable[[F], F] = several(
 )
 """The public shape of ratings that nobody has shown."""
 usual_method_option = click.option(
-    "--method",
-    metavar="NAME",
-    help="The method; the default of `fit` unless said.",
+    "--method", metavar="NAME", help="The method; the default of `fit` unless said."
 )
 
 
@@ -168,10 +149,7 @@ class EngineOption(click.Option):
         from tacit.engine import engines
 
         record = super().get_help_record(ctx)
-        return record and (
-            record[0],
-            f"{record[1]} One of {', '.join(engines())}.",
-        )
+        return record and (record[0], f"{record[1]} One of {', '.join(engines())}.")
 
 
 class MethodOption(click.Option):
@@ -182,10 +160,7 @@ class MethodOption(click.Option):
         from tacit.methods import names
 
         record = super().get_help_record(ctx)
-        return record and (
-            record[0],
-            f"{record[1]} One of {', '.join(names())}.",
-        )
+        return record and (record[0], f"{record[1]} One of {', '.join(names())}.")
 
 
 SAID = said(What) | said(How)
@@ -204,11 +179,7 @@ def declared(group: str) -> list[Callable[[F], F]]:
         elif told.many:
             more["multiple"] = True
         else:
-            more |= {
-                "type": told.kind,
-                "default": default,
-                "show_default": told.show,
-            }
+            more |= {"type": told.kind, "default": default, "show_default": told.show}
         if name == "engine":
             more["cls"] = EngineOption
         flag = told.flag or name.replace("_", "-")
@@ -218,12 +189,7 @@ def declared(group: str) -> list[Callable[[F], F]]:
 
 run_options: Callable[[F], F] = several(
     *declared("run"),
-    click.option(
-        "--max-ratings",
-        type=int,
-        metavar="K",
-        help="Use at most K ratings of a person.",
-    ),
+    click.option("--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person."),
     click.option(
         "--set",
         "settings",
@@ -254,18 +220,14 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
 
     # A table of likes alone has no values: its people and rows are what they are.
     positive = options["positive"]
-    least = positive is not None and (
-        positive is not True or order.unit == "value"
-    )
+    least = positive is not None and (positive is not True or order.unit == "value")
     away = options.get("engine") == "spark"  # such a path may be elsewhere
     absent = not away and marks_absent(path, options["layout"])
     if least or absent:
         check_values(order, positive=least, absent=absent)
 
 
-def read_data(
-    path: str, options: dict[str, Any]
-) -> tuple[Any, Catalogue | None]:
+def read_data(path: str, options: dict[str, Any]) -> tuple[Any, Catalogue | None]:
     """The ratings and the public catalogue that the data options name; the owner is told
     what was noticed."""
     from dataclasses import replace
@@ -293,8 +255,7 @@ def read_data(
         tell_items(items)
     if options.get("max_ratings") is not None:
         ratings = replace(
-            ratings,
-            schema=ratings.schema.declare(max_ratings=options["max_ratings"]),
+            ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"])
         )
     tell(ratings, options["duplicates"])
     return ratings, items
@@ -306,12 +267,8 @@ def tell_items(items: Catalogue) -> None:
     if items.unread:
         names = ", ".join(f"`{name}`" for name in items.unread)
         tags = f"TAGS+{items.unread[0]}" if items.tags else items.unread[0]
-        joined = (
-            ", TAGS being the column that is read now" if items.tags else ""
-        )
-        note(
-            f"items: not read: {names}; --columns tags={tags} takes it as tags{joined}"
-        )
+        joined = ", TAGS being the column that is read now" if items.tags else ""
+        note(f"items: not read: {names}; --columns tags={tags} takes it as tags{joined}")
     if len(items) > 1 and len(items.tags) >= len(items):
         note(
             f"items: {len(items.tags):,} tags for {len(items):,} items: a tag that one item "
@@ -334,9 +291,7 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     seen, schema = ratings.notes, ratings.schema
     known = layouts()
     if seen.layout in known:
-        note(
-            f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
-        )
+        note(f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}")
     if seen.columns:
         scale = f"on a scale from {schema.low:g} to {schema.high:g}"
         if schema.positive is not None:
@@ -359,9 +314,7 @@ def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
             f"merged {counted(seen.duplicates, f'duplicate {what}')} (--duplicates {duplicates})"
         )
     if seen.dropped_items:
-        counts.append(
-            f"dropped {counted(seen.dropped_items, what)} of items outside the catalogue"
-        )
+        counts.append(f"dropped {counted(seen.dropped_items, what)} of items outside the catalogue")
     for count in counts:
         note(f"{count}; for the owner only")
 

@@ -21,25 +21,19 @@ def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
         folder = target.parent.is_dir()
         there = target.exists()
         if target.is_dir():
-            raise StorageError(
-                f"{place} is a folder", remedy=f"name a file for {option}"
-            )
+            raise StorageError(f"{place} is a folder", remedy=f"name a file for {option}")
     except OSError:  # a file on the way
         folder = there = False
     if not folder:
         raise StorageError(
-            f"there is no folder {target.parent}",
-            remedy=f"make it, or choose another {option}",
+            f"there is no folder {target.parent}", remedy=f"make it, or choose another {option}"
         )
     if overwrite or not there:
         return
-    if somebody_is_there() and click.confirm(
-        f"{one_line(place)} exists: replace it?", err=True
-    ):
+    if somebody_is_there() and click.confirm(f"{one_line(place)} exists: replace it?", err=True):
         return
     raise StorageError(
-        f"{place} exists already",
-        remedy=f"choose another {option}, or add --overwrite",
+        f"{place} exists already", remedy=f"choose another {option}, or add --overwrite"
     )
 
 
@@ -58,6 +52,4 @@ def asked_to_replace(model: str) -> bool:
         return False
     if not somebody_is_there():
         return False
-    return click.confirm(
-        f"{one_line(model)} holds a model: replace it?", err=True
-    )
+    return click.confirm(f"{one_line(model)} holds a model: replace it?", err=True)

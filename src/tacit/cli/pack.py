@@ -24,19 +24,12 @@ from tacit.cli.show import print_json, progress, say
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
-    "--memory",
-    metavar="SIZE",
-    help="Memory to use, such as 4GB; most of the machine unless said.",
+    "--memory", metavar="SIZE", help="Memory to use, such as 4GB; most of the machine unless said."
 )
 @data_options
 @json_option
 def pack(
-    ratings: str,
-    out: str,
-    overwrite: bool,
-    memory: str | None,
-    as_json: bool,
-    **options: Any,
+    ratings: str, out: str, overwrite: bool, memory: str | None, as_json: bool, **options: Any
 ) -> None:
     """Sort RATINGS by person once and keep them in a compact private file.
 

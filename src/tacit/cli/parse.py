@@ -16,28 +16,22 @@ def parse_scale(text: str | None) -> tuple[float, float] | None:
         low, high = (float(part) for part in text.replace(":", ",").split(","))
     except ValueError:
         raise SettingError(
-            f"--scale {text} is not LOW,HIGH",
-            remedy="for stars from 1 to 5: --scale 1,5",
+            f"--scale {text} is not LOW,HIGH", remedy="for stars from 1 to 5: --scale 1,5"
         ) from None
     return low, high
 
 
-def parse_settings(
-    pairs: tuple[str, ...], option: str = "--set"
-) -> dict[str, Any]:
+def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, Any]:
     """`--set name=value`: numbers where they look like numbers."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, value = pair.split("=", 1) if "=" in pair else ("", "")
         if not name.strip():
             raise SettingError(
-                f"{option} {pair} is not NAME=VALUE",
-                remedy="for example: --set even=30",
+                f"{option} {pair} is not NAME=VALUE", remedy="for example: --set even=30"
             )
         if name.strip() in found:
-            raise SettingError(
-                f"{option} says {name.strip()} twice", remedy="say it once"
-            )
+            raise SettingError(f"{option} says {name.strip()} twice", remedy="say it once")
         try:
             found[name.strip()] = json.loads(value)
         except json.JSONDecodeError:
@@ -52,16 +46,13 @@ def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
         name, mark, text = pair.partition("=")
         if not mark or not name.strip():
             raise SettingError(
-                f"{option} {pair} is not NAME=TEXT",
-                remedy=f'for example: {option} by="A library"',
+                f"{option} {pair} is not NAME=TEXT", remedy=f'for example: {option} by="A library"'
             )
         found[name.strip()] = text.strip()
     return found
 
 
-def parse_columns(
-    pairs: tuple[str, ...],
-) -> dict[str, str | int | None] | None:
+def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int | None] | None:
     """`--columns user=customer,rating=4`: names, or numbers counted from 1; `time=none` for
     a column that is not to be read."""
     found: dict[str, str | int | None] = {}

@@ -72,9 +72,7 @@ def named(path: str) -> frozenset[str]:
         )
     found = frozenset(name for name in read_names(path) if name)
     if not found:
-        raise DataError(
-            "it names nobody", place=path, remedy="list ids, one a line"
-        )
+        raise DataError("it names nobody", place=path, remedy="list ids, one a line")
     return found
 
 
@@ -85,9 +83,7 @@ def _exists(path: str) -> bool:
         return False
 
 
-def refuse_forgotten(
-    gone: Collection[str], known: PublicPeople, path: str | None
-) -> None:
+def refuse_forgotten(gone: Collection[str], known: PublicPeople, path: str | None) -> None:
     """Refuse to use the public ratings of somebody who asked to be forgotten. Whether she is
     in the private table is not asked."""
     from tacit.data.ratings import counted
@@ -121,11 +117,7 @@ def tell_spelling(missing: Collection[str], data: Ratings, path: str) -> None:
 
 
 def leave_out(
-    data: Ratings | SparkRatings,
-    gone: Collection[str],
-    path: str,
-    *,
-    listed: bool,
+    data: Ratings | SparkRatings, gone: Collection[str], path: str, *, listed: bool
 ) -> Ratings | SparkRatings:
     """The ratings without these people. Who was found is the owner's to know.
 
@@ -151,18 +143,12 @@ def leave_out(
     if not found:
         _nobody_found(len(gone), path)
     elif not len(left):
-        raise DataError(
-            "nobody is left", place=path, remedy="leave fewer people out"
-        )
+        raise DataError("nobody is left", place=path, remedy="leave fewer people out")
     else:
         people = counted(found, "person").replace("persons", "people")
         note(f"left out {people} of {len(gone):,} named{OWNER}")
     if missing:
-        more = (
-            f" and {len(missing) - SHOWN:,} more"
-            if len(missing) > SHOWN
-            else ""
-        )
+        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
         note(
             f"not in the table: {', '.join(map(repr, missing[:SHOWN]))}{more}; if somebody of "
             f"them should be, compare the spelling (case counts){OWNER}"
@@ -193,9 +179,7 @@ def _nobody_found(names: int, path: str) -> None:
         )
 
 
-def tell_found(
-    budgets: Budgets, data: Ratings | SparkRatings, path: str
-) -> None:
+def tell_found(budgets: Budgets, data: Ratings | SparkRatings, path: str) -> None:
     """How many of those who asked for less are in the table: an id that is spelt otherwise asks
     for nobody. The owner's to know."""
     from tacit.data.ratings import Ratings

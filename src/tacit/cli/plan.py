@@ -31,12 +31,8 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @usual_method_option
-@click.option(
-    "--epsilon", type=float, required=True, help="The budget to look at."
-)
-@click.option(
-    "--unit", metavar="user|rating|value", help="Whom the promise is about."
-)
+@click.option("--epsilon", type=float, required=True, help="The budget to look at.")
+@click.option("--unit", metavar="user|rating|value", help="Whom the promise is about.")
 @click.option(
     "--users",
     type=click.IntRange(1),
@@ -46,9 +42,7 @@ if TYPE_CHECKING:
 )
 @shape_options
 @click.option(
-    "--start",
-    metavar="MODEL",
-    help="The earlier model of the ledger that the fit would build on.",
+    "--start", metavar="MODEL", help="The earlier model of the ledger that the fit would build on."
 )
 @click.option(
     "--ratings",
@@ -56,11 +50,7 @@ if TYPE_CHECKING:
     help="Unit value alone, where who rated what is public: the file that shows it.",
 )
 @click.option("--public", metavar="FILE", hidden=True)
-@click.option(
-    "--row",
-    metavar="X,Y",
-    help="Epsilons to forecast for; a usual row unless said.",
-)
+@click.option("--row", metavar="X,Y", help="Epsilons to forecast for; a usual row unless said.")
 @click.option(
     "--plot",
     is_flag=False,
@@ -68,9 +58,7 @@ if TYPE_CHECKING:
     metavar="[FILE]",
     help="Draw the forecast: here in letters, or to FILE (svg, png, pdf).",
 )
-@click.option(
-    "--overwrite", is_flag=True, help="Replace a picture that is there already."
-)
+@click.option("--overwrite", is_flag=True, help="Replace a picture that is there already.")
 @click.option(
     "--forecast/--no-forecast",
     default=True,
@@ -164,8 +152,7 @@ def parse_row(text: str) -> tuple[float, ...]:
         row = ()
     if not row or not all(0 < epsilon < 1e4 for epsilon in row):
         raise SettingError(
-            f"--row {text} is not a list of epsilons above 0",
-            remedy="for example --row .5,1,2,5",
+            f"--row {text} is not a list of epsilons above 0", remedy="for example --row .5,1,2,5"
         )
     return row
 
@@ -181,27 +168,20 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
 
     least = asked["positive"]
     # As `fit` does: a table of likes alone has no values.
-    by_value = least is not None and (
-        least is not True or order.unit == "value"
-    )
+    by_value = least is not None and (least is not True or order.unit == "value")
     check_values(order, positive=by_value)
     if asked["ratings"] is not None:
         return _shown(order, asked)
     scale = parse_scale(asked["scale"]) or (1.0, 5.0)
-    schema = schema_of(scale, asked["users"], least).declare(
-        max_ratings=asked["max_ratings"]
-    )
+    schema = schema_of(scale, asked["users"], least).declare(max_ratings=asked["max_ratings"])
     check_likes(order, schema)
     catalogue = counted_or_read(asked["items"], asked["columns"])
     if order.start is not None:
         start = order.start.shared
-        catalogue = both_catalogues(
-            order.method, schema, start, catalogue, None
-        )
+        catalogue = both_catalogues(order.method, schema, start, catalogue, None)
     if catalogue is None:
         raise SettingError(
-            "how many items there are is not known",
-            remedy="give --items a file or a count",
+            "how many items there are is not known", remedy="give --items a file or a count"
         )
     return schema, catalogue, None
 
@@ -232,9 +212,7 @@ def _shown(order: Order, asked: dict[str, Any]) -> Facts:
     return data.schema, catalogue, seen_pattern(order, data.schema, engine)
 
 
-def counted_or_read(
-    items: str | None, columns: tuple[str, ...]
-) -> Catalogue | None:
+def counted_or_read(items: str | None, columns: tuple[str, ...]) -> Catalogue | None:
     """How many items there are, or the catalogue in a file; None without either."""
     from tacit.cli.parse import parse_columns
     from tacit.data.given import as_catalogue

@@ -39,19 +39,12 @@ RECALL = (
 
 
 def print_plan(
-    outlook: Outlook,
-    users: int | None,
-    schema: Schema,
-    *,
-    in_letters: bool = False,
+    outlook: Outlook, users: int | None, schema: Schema, *, in_letters: bool = False
 ) -> None:
     """What an attacker gains and what accuracy is lost, and then how the budget is spent."""
     found = outlook.facts
     people = "people" if users is None else f"{users:,} people"
-    say(
-        f"{found['method']} for {people} and {found['items']:,} items, unit "
-        f"{found['unit']}\n"
-    )
+    say(f"{found['method']} for {people} and {found['items']:,} items, unit {found['unit']}\n")
     likes = outlook.forecast is not None and outlook.forecast.metric != "rmse"
     _attacker(found["attacker"], likes=likes)
     if outlook.forecast is not None:
@@ -93,18 +86,13 @@ def _releases(releases: list[dict[str, Any]]) -> None:
         (
             e["release"],
             _about(e["release"]),
-            f"as {e['instead']}"
-            if e["instead"]
-            else f"{100 * e['share']:.1f} %",
+            f"as {e['instead']}" if e["instead"] else f"{100 * e['share']:.1f} %",
             f"{e['noise_sd']:.4g}",
             e["items_above"],
         )
         for e in releases
     ]
-    table(
-        ("release", "about", "of the budget", "noise sd", "items above it"),
-        rows,
-    )
+    table(("release", "about", "of the budget", "noise sd", "items above it"), rows)
     say(
         "Noise sd is how far noise usually moves a released number; items above it are those "
         "whose number is likely larger, so that something is learned of them."
@@ -128,11 +116,7 @@ def _outlay(found: dict[str, Any]) -> None:
     _line(
         "takes",
         f"{found['rounds']} rounds, {tastes}, {size(found['released_bytes'])} released"
-        + (
-            ""
-            if found["seconds"] is None
-            else f", {duration(found['seconds'])}"
-        )
+        + ("" if found["seconds"] is None else f", {duration(found['seconds'])}")
         + (
             ""
             if found["memory_bytes"] is None
@@ -150,8 +134,7 @@ def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
     elif not gain["proven"]:
         _line(
             "attacker",
-            "nothing is proven: the noise is as printed, and what it claims no theorem "
-            "here backs",
+            "nothing is proven: the noise is as printed, and what it claims no theorem here backs",
         )
     else:
         from tacit.ledger.account.odds import in_chances
@@ -179,18 +162,13 @@ def _forecast(told: Forecast, schema: Schema, *, in_letters: bool) -> None:
         "Forecast: nine data sets in ten of this shape should lie from the one to the other "
         f"(by the model {NAME!r})"
     )
-    table(
-        ("epsilon", *curve.headings(told)),
-        [curve.cells(line) for line in told.lines],
-    )
+    table(("epsilon", *curve.headings(told)), [curve.cells(line) for line in told.lines])
     rmse = RMSE.format(low=schema.low, high=schema.high)
     say(rmse if rated else RECALL)
     if told.each is None:
         say(f"- surer with --each, the number of {what} a person")
     if told.spread is None and rated:
-        say(
-            "- RMSE itself is surer with --spread, the RMSE of a person's own mean"
-        )
+        say("- RMSE itself is surer with --spread, the RMSE of a person's own mean")
     if told.popular_share is None and not rated:
         say(
             "- surer with --popular-share, recall of the most liked items beside recall without "
@@ -205,9 +183,7 @@ def size(count: float) -> str:
     """`12 kB`, `1.4 GB`."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000 or unit == "GB":
-            return (
-                f"{count:.0f} {unit}" if count >= 10 else f"{count:.1f} {unit}"
-            )
+            return f"{count:.0f} {unit}" if count >= 10 else f"{count:.1f} {unit}"
         count /= 1000
     raise AssertionError
 

@@ -19,9 +19,7 @@ check_options = several(
         help="The owner's public key (`tacit ledger key`); no book is needed.",
     ),
     click.option(
-        "--ledger",
-        metavar="FILE|URL",
-        help="The book; TACIT_HOME holds the default one.",
+        "--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one."
     ),
 )
 

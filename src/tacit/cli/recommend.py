@@ -12,13 +12,7 @@ from tacit.cli.moot import refuse_moot
 from tacit.cli.options import json_option, note
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
-from tacit.cli.recommend_told import (
-    TOLD,
-    tell_all,
-    tell_order,
-    tell_tastes,
-    tell_unknown,
-)
+from tacit.cli.recommend_told import TOLD, tell_all, tell_order, tell_tastes, tell_unknown
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -40,12 +34,7 @@ LEAST = 0.005
     help="Your own ratings: columns item (id or title), rating, timestamp.",
 )
 @click.option(
-    "-n",
-    "count",
-    default=10,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Length of the list.",
+    "-n", "count", default=10, show_default=True, type=click.IntRange(1), help="Length of the list."
 )
 @click.option(
     "--by",
@@ -54,28 +43,16 @@ LEAST = 0.005
     "one's own taste and what many know.",
 )
 @click.option(
-    "--only",
-    metavar="FILE",
-    help="Recommend only the items that this file lists, one a line.",
+    "--only", metavar="FILE", help="Recommend only the items that this file lists, one a line."
+)
+@click.option("--exclude", metavar="FILE", help="Leave out the items that this file lists.")
+@click.option(
+    "--people", metavar="RATINGS", help="Everyone's list, each from their own ratings (with --out)."
 )
 @click.option(
-    "--exclude",
-    metavar="FILE",
-    help="Leave out the items that this file lists.",
+    "--out", metavar="FILE", help="Where --people writes: .parquet or .csv, marked personal."
 )
-@click.option(
-    "--people",
-    metavar="RATINGS",
-    help="Everyone's list, each from their own ratings (with --out).",
-)
-@click.option(
-    "--out",
-    metavar="FILE",
-    help="Where --people writes: .parquet or .csv, marked personal.",
-)
-@click.option(
-    "--scale", metavar="LOW,HIGH", help="With --people: the scale of that file."
-)
+@click.option("--scale", metavar="LOW,HIGH", help="With --people: the scale of that file.")
 @click.option(
     "--columns",
     multiple=True,
@@ -94,9 +71,7 @@ LEAST = 0.005
     help="Instead of a list: how each of your ratings and tastes moves one item.",
 )
 @json_option
-def recommend(
-    model: str, ratings: str | None, as_json: bool, **options: Any
-) -> None:
+def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) -> None:
     """Recommend from MODEL and one's own ratings, or to anybody without them. Costs no
     budget: nothing leaves this side."""
     from tacit.errors import DataError
@@ -105,9 +80,7 @@ def recommend(
     refuse_moot()
     _check_use(ratings, options)
     fitted = load(model)
-    only, exclude = (
-        _names(options[name], fitted) for name in ("only", "exclude")
-    )
+    only, exclude = (_names(options[name], fitted) for name in ("only", "exclude"))
     if only == []:
         raise DataError(
             "it names no item of this model",
@@ -126,12 +99,7 @@ def recommend(
         own, options["count"], by=options["by"], only=only, exclude=exclude
     )
     if as_json:
-        print_json(
-            {
-                "recommendations": [_facts(line) for line in lines],
-                "unknown": unknown,
-            }
-        )
+        print_json({"recommendations": [_facts(line) for line in lines], "unknown": unknown})
         return
     tell_unknown(fitted, unknown)
     tell_tastes(fitted, own)
@@ -157,17 +125,12 @@ def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
     if options["people"]:
         if not options["out"]:
             raise SettingError(
-                "--people needs --out",
-                remedy="name a .parquet or .csv file for the lists",
+                "--people needs --out", remedy="name a .parquet or .csv file for the lists"
             )
-        for name, value in (
-            ("ratings", ratings),
-            ("explain", options["explain"]),
-        ):
+        for name, value in (("ratings", ratings), ("explain", options["explain"])):
             if value:
                 raise SettingError(
-                    f"--{name} is for one person, --people for all",
-                    remedy="give one of them",
+                    f"--{name} is for one person, --people for all", remedy="give one of them"
                 )
         may_write(options["out"], options["overwrite"])
         return
@@ -178,9 +141,7 @@ def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
         )
     for name in ("out", "scale", "overwrite", "engine"):
         if options[name]:
-            raise SettingError(
-                f"--{name} is for --people", remedy=f"leave --{name} out"
-            )
+            raise SettingError(f"--{name} is for --people", remedy=f"leave --{name} out")
 
 
 def _everyone(
@@ -200,12 +161,7 @@ def _everyone(
     people = options["people"]
     if options["engine"] == "spark":
         count = lists_on_cluster(
-            ListMaker(
-                fitted,
-                options["count"],
-                options["by"],
-                fitted.allowed(only, exclude),
-            ),
+            ListMaker(fitted, options["count"], options["by"], fitted.allowed(only, exclude)),
             people,
             out,
             scale=scale,
@@ -251,9 +207,7 @@ def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
     least = fitted.shared.schema.positive
     lines = read_personal(ratings, likes=least is not None, columns=columns)
     given = fitted.own(
-        lines,
-        source=ratings,
-        asked=int(time.time()),
+        lines, source=ratings, asked=int(time.time())
     )  # with timestamps in the file, ratings of one day share a shift
     for told in repeats(given)[:TOLD]:
         note(told)
@@ -280,47 +234,28 @@ def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
 
     told = fitted.explain_own(own, item)
     if isinstance(told, UnknownItem):
-        near = (
-            f"did you mean {told.near[0]!r}?"
-            if told.near
-            else "give an id or a title"
-        )
+        near = f"did you mean {told.near[0]!r}?" if told.near else "give an id or a title"
         raise DataError(f"{item!r} is not in this model", remedy=near)
     if as_json:
-        shares = {
-            name: dict(getattr(told, name)) for name in ("own", "features")
-        }
+        shares = {name: dict(getattr(told, name)) for name in ("own", "features")}
         print_json(told.__dict__ | shares)
         return
     rated = fitted.rates
     start = "what everybody would be told"
-    rows: list[list[object]] = (
-        [[start, f"{told.baseline:.2f}"]] if rated else []
-    )
+    rows: list[list[object]] = [[start, f"{told.baseline:.2f}"]] if rated else []
     rows += [[share.name, f"{share.points:+.2f}"] for share in told.own]
     if rated:
         whose = "you" if told.own else "anybody"
         rows.append([f"expected for {whose}", f"{told.rating:.2f}"])
-    table(
-        ["your ratings" if rated else "your likes", "moves it by"],
-        rows,
-        title=told.title,
-    )
+    table(["your ratings" if rated else "your likes", "moves it by"], rows, title=told.title)
     if told.features:
         say()
         table(
             ["the same, by your tastes", "moves it by"],
-            [
-                [name, f"{points:+.2f}"]
-                for name, points in (*told.features, _rest(told))
-            ],
+            [[name, f"{points:+.2f}"] for name, points in (*told.features, _rest(told))],
         )
-    elif not rated and not any(
-        abs(share.points) >= LEAST for share in told.own
-    ):
-        say(
-            "none of your likes moves it: its place is everybody's liking alone"
-        )
+    elif not rated and not any(abs(share.points) >= LEAST for share in told.own):
+        say("none of your likes moves it: its place is everybody's liking alone")
 
 
 def _rest(told: Explanation) -> tuple[str, float]:
@@ -337,9 +272,7 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
     from tacit.data.reading.personal import read_names
     from tacit.model.person.names import find_row
 
-    names = [
-        name for name in read_names(path) if name and name.lower() != "item"
-    ]
+    names = [name for name in read_names(path) if name and name.lower() != "item"]
     catalogue = fitted.shared.catalogue
     known = [name for name in names if find_row(catalogue, name) is not None]
     missing = set(names) - set(known)

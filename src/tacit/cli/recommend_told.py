@@ -44,10 +44,7 @@ def tell_unknown(fitted: Model, unknown: list[str]) -> None:
     for name in unknown[:TOLD]:
         found = fitted.find(name)
         near = found.near if isinstance(found, UnknownItem) else ()
-        note(
-            f"{name!r} is not in this model"
-            + (f"; did you mean {near[0]!r}?" if near else "")
-        )
+        note(f"{name!r} is not in this model" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def tell_tastes(fitted: Model, own: Own) -> None:

@@ -66,9 +66,7 @@ if TYPE_CHECKING:
     metavar="DATE",
     help="First day of the first period; without it each table is a period.",
 )
-@click.option(
-    "--days", type=int, metavar="N", help="Days of each period, with --begins."
-)
+@click.option("--days", type=int, metavar="N", help="Days of each period, with --begins.")
 @click.option(
     "--release",
     "week",

@@ -62,9 +62,7 @@ release_options: Callable[[F], F] = several(
 )
 
 
-def run_release(
-    ratings: str, options: dict[str, Any], *, as_json: bool
-) -> None:
+def run_release(ratings: str, options: dict[str, Any], *, as_json: bool) -> None:
     """Charge the ledger and publish figures about a model. Bad use fails before a rating is
     read."""
     from tacit.evaluation.release import ordered, publish
@@ -90,12 +88,7 @@ def run_release(
         given["only"] = [each.strip() for each in options["only"].split(",")]
     if options.get("population") not in (None, "default"):
         given["population"] = options["population"]
-    order = ordered(
-        model,
-        epsilon=_one(options["epsilons"]),
-        users=options.get("users"),
-        **given,
-    )
+    order = ordered(model, epsilon=_one(options["epsilons"]), users=options.get("users"), **given)
     check_funds(order)
     data = _read(ratings, model, options)
     with progress("evaluate --release") as bar:
@@ -108,16 +101,10 @@ def run_release(
         _print(found)
 
 
-def verify_figures(
-    path: str, key: str | None, ledger: str | None, *, as_json: bool
-) -> None:
+def verify_figures(path: str, key: str | None, ledger: str | None, *, as_json: bool) -> None:
     """Whether a file of figures is what the holder of a key signed, and what the book was
     charged for; the book is not asked where only a key is given."""
-    from tacit.evaluation.release import (
-        load_release,
-        signed_by,
-        verify_release,
-    )
+    from tacit.evaluation.release import load_release, signed_by, verify_release
     from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.sign import read_public_key
 

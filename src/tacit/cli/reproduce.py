@@ -42,9 +42,7 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
     "embedded sample unless given.",
 )
 @click.option(
-    "--quick",
-    is_flag=True,
-    help="Fewer values and one seed, under a minute: to see that it runs.",
+    "--quick", is_flag=True, help="Fewer values and one seed, under a minute: to see that it runs."
 )
 @click.option(
     "--out",
@@ -53,9 +51,7 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
     help="Where the page, the raw numbers and finished cells go; reproduce-PAPER unless said.",
 )
 @click.option(
-    "--overwrite",
-    is_flag=True,
-    help="Replace a page that is there; finished cells are used again.",
+    "--overwrite", is_flag=True, help="Replace a page that is there; finished cells are used again."
 )
 @click.option(
     "--seeds",
@@ -80,9 +76,7 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
     "together if given more than once.",
 )
 @click.option(
-    "--owner-only",
-    is_flag=True,
-    help="Allow it on a capped book: the page stays with the owner.",
+    "--owner-only", is_flag=True, help="Allow it on a capped book: the page stays with the owner."
 )
 @ledger_options
 @json_option
@@ -162,11 +156,7 @@ def _again(
 
 
 def _tell(
-    folder: Path,
-    paper: Paper,
-    done: list[Done],
-    made: dict[str, Any],
-    as_json: bool,
+    folder: Path, paper: Paper, done: list[Done], made: dict[str, Any], as_json: bool
 ) -> None:
     """Files, and the terminal."""
     _write(folder, paper, done, made)
@@ -174,9 +164,7 @@ def _tell(
         print_json(made)
         return
     _print(paper, done)
-    say(
-        f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}"
-    )
+    say(f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}")
 
 
 def _command() -> str:
@@ -192,9 +180,7 @@ def _command() -> str:
     return shlex.join(["tacit", *words])
 
 
-def _write(
-    folder: Path, paper: Paper, done: list[Done], made: dict[str, Any]
-) -> None:
+def _write(folder: Path, paper: Paper, done: list[Done], made: dict[str, Any]) -> None:
     """The page and the numbers, for the owner's eyes."""
     from tacit.evaluation.reproduce.markdown import markdown
     from tacit.evaluation.reproduce.page import page_of
@@ -225,7 +211,5 @@ def _print(paper: Paper, done: list[Done]) -> None:
             table(shown.columns, shown.rows, title=shown.title)
             say()
         for finding, verdict in each.verdicts:
-            say(
-                f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})"
-            )
+            say(f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})")
             say(f"    {verdict.reason}")

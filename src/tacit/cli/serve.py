@@ -21,75 +21,28 @@ PORT = click.IntRange(0, 65535)
 
 @click.command(cls=Command)
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option(
-    "--demo", is_flag=True, help="Fit on invented people and serve that."
-)
-@click.option(
-    "--epsilon",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="Of the demonstration.",
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on.",
-)
-@click.option(
-    "--port",
-    type=PORT,
-    default=8000,
-    show_default=True,
-    help="0 takes a free one.",
-)
-@click.option(
-    "--metrics-port", type=PORT, help="For Prometheus, on a port of its own."
-)
-@click.option(
-    "--metrics-host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Its address.",
-)
-@click.option(
-    "--root",
-    default="",
-    metavar="PATH",
-    help="The prefix that a proxy leaves in paths.",
-)
+@click.option("--demo", is_flag=True, help="Fit on invented people and serve that.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="Of the demonstration.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=PORT, default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--metrics-port", type=PORT, help="For Prometheus, on a port of its own.")
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="Its address.")
+@click.option("--root", default="", metavar="PATH", help="The prefix that a proxy leaves in paths.")
 @click.option("--title", metavar="NAME", help="The name of the page.")
+@click.option("--noun", metavar="ONE,MANY", help="What the page calls an item: product,products.")
 @click.option(
-    "--noun",
-    metavar="ONE,MANY",
-    help="What the page calls an item: product,products.",
+    "--kind", metavar="ONE,MANY", help="What it calls a tag of an item: category,categories."
 )
-@click.option(
-    "--kind",
-    metavar="ONE,MANY",
-    help="What it calls a tag of an item: category,categories.",
-)
-@click.option(
-    "--recommend",
-    is_flag=True,
-    help="Also compute lists for clients that send ratings.",
-)
+@click.option("--recommend", is_flag=True, help="Also compute lists for clients that send ratings.")
 @click.option(
     "--federation",
     multiple=True,
     metavar="ORIGIN",
     help="Servers the page may join: the recommender, and again the aggregator.",
 )
+@click.option("--officer-token-file", metavar="FILE", help="Opens /officer to who has its token.")
 @click.option(
-    "--officer-token-file",
-    metavar="FILE",
-    help="Opens /officer to who has its token.",
-)
-@click.option(
-    "--ledger",
-    metavar="FILE|URL",
-    help="The officer's book; TACIT_HOME has the default.",
+    "--ledger", metavar="FILE|URL", help="The officer's book; TACIT_HOME has the default."
 )
 @click.option(
     "--precision",
@@ -98,11 +51,7 @@ PORT = click.IntRange(0, 65535)
     show_default=True,
     help="Of the arrays that browsers get; the error is stated.",
 )
-@click.option(
-    "--access-log/--no-access-log",
-    default=True,
-    help="Paths without their queries.",
-)
+@click.option("--access-log/--no-access-log", default=True, help="Paths without their queries.")
 @click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM).")
 @click.option("--tls-key", metavar="FILE", help="Its private key (PEM).")
 def serve(models: tuple[str, ...], **o: Any) -> None:
@@ -116,13 +65,10 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
 
     refuse_moot()
     if not models and not o["demo"]:
-        raise SettingError(
-            "there is no model to serve", remedy="name a folder, or give --demo"
-        )
+        raise SettingError("there is no model to serve", remedy="name a folder, or give --demo")
     if bool(o["tls_cert"]) != bool(o["tls_key"]):
         raise SettingError(
-            "TLS needs both --tls-cert and --tls-key",
-            remedy="give the other one too",
+            "TLS needs both --tls-cert and --tls-key", remedy="give the other one too"
         )
     _check_root(o["root"])
     _check_tls(o["tls_cert"], o["tls_key"])
@@ -141,9 +87,7 @@ def _check_root(root: str) -> None:
     from tacit.errors import SettingError
 
     if root and not root.startswith("/"):
-        raise SettingError(
-            f"--root {root} is no path", remedy=f"write --root /{root}"
-        )
+        raise SettingError(f"--root {root} is no path", remedy=f"write --root /{root}")
 
 
 def _check_tls(cert: str | None, key: str | None) -> None:
@@ -157,14 +101,10 @@ def _check_tls(cert: str | None, key: str | None) -> None:
     for option, path in (("--tls-cert", cert), ("--tls-key", key)):
         if not Path(path).is_file():
             raise SettingError(
-                f"{option}: there is no such file",
-                place=path,
-                remedy="name a PEM file",
+                f"{option}: there is no such file", place=path, remedy="name a PEM file"
             )
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
-            cert, key, password=lambda: b""
-        )
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: b"")
     except OSError as error:  # ssl.SSLError is one
         raise SettingError(
             f"TLS cannot be used with these files: {error.strerror or error}",
@@ -192,10 +132,7 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
     if o["officer_token_file"]:
         officer = Officer.from_file(Path(o["officer_token_file"]), ledger)
         if not o["tls_cert"] and not _here(o["host"]):
-            note(
-                "the officer's token travels openly without TLS: put a proxy with TLS "
-                "before it"
-            )
+            note("the officer's token travels openly without TLS: put a proxy with TLS before it")
     start_logs()
     server = build(
         folders,
@@ -211,12 +148,7 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
         ),
     )
     place = Place(
-        o["host"],
-        o["port"],
-        o["metrics_port"],
-        o["metrics_host"],
-        o["tls_cert"],
-        o["tls_key"],
+        o["host"], o["port"], o["metrics_port"], o["metrics_host"], o["tls_cert"], o["tls_key"]
     )
 
     def ready(page: str, metrics: str | None) -> None:

@@ -18,14 +18,7 @@ from tacit.cli.lines import fitted
 from tacit.cli.tables import GAP, PIPED, needs, parts
 from tacit.shown import json_text, one_line, several_lines
 
-TEXT = (
-    "item",
-    "title",
-    "method",
-    "purpose",
-    "because you rated",
-    "because you liked",
-)
+TEXT = ("item", "title", "method", "purpose", "because you rated", "because you liked")
 """Columns that stay to the left, whatever they hold: an id may look like a number."""
 
 EVERYBODY = "(well liked by everybody)"
@@ -48,28 +41,19 @@ def print_json(value: object) -> None:
 
 
 def table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    title: str | None = None,
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None
 ) -> None:
     """Numbers (and headers of number columns) to the right, text to the left. What a
     terminal has no room for stands below, under the names of the rows."""
     from rich.console import Console
 
-    told = [
-        ["–" if cell is None else one_line(str(cell)) for cell in row]
-        for row in rows
-    ]
+    told = [["–" if cell is None else one_line(str(cell)) for cell in row] for row in rows]
     right = [
-        bool(rows)
-        and name not in TEXT
-        and all(_numeric(row[i]) for row in rows)
+        bool(rows) and name not in TEXT and all(_numeric(row[i]) for row in rows)
         for i, name in enumerate(columns)
     ]
     least = [
-        needs(name, [row[i] for row in told], numeric=right[i])
-        for i, name in enumerate(columns)
+        needs(name, [row[i] for row in told], numeric=right[i]) for i, name in enumerate(columns)
     ]
     seen = sys.stdout.isatty()
     wide = max(PIPED, sum(least) + GAP * len(least))
@@ -104,10 +88,7 @@ def _grid(columns: Sequence[tuple[str, bool, int]], title: str | None) -> Any:
     )
     for name, numeric, least in columns:
         grid.add_column(
-            name,
-            justify="right" if numeric else "left",
-            overflow="fold",
-            min_width=least,
+            name, justify="right" if numeric else "left", overflow="fold", min_width=least
         )
     return grid
 
@@ -125,13 +106,7 @@ def _numeric(cell: object) -> bool:
         return True
     try:
         return bool(
-            [
-                float(part)
-                for part in str(cell)
-                .replace(",", "")
-                .removesuffix("%")
-                .split("±")
-            ]
+            [float(part) for part in str(cell).replace(",", "").removesuffix("%").split("±")]
         )
     except ValueError:
         return False
@@ -157,12 +132,7 @@ def progress(title: str) -> Iterator[Progress | None]:
         task = bar.add_task(title, total=None)
 
         def report(done: int, total: int, what: str) -> None:
-            bar.update(
-                task,
-                completed=done,
-                total=total,
-                description=f"{title}: {what}",
-            )
+            bar.update(task, completed=done, total=total, description=f"{title}: {what}")
 
         yield report
 
@@ -203,12 +173,7 @@ def fact(name: str, value: Any) -> None:
     say(f"{name:<22}{one_line(str(value))}")
 
 
-def print_lines(
-    lines: Sequence[Any],
-    *,
-    rated: bool = True,
-    low: Collection[str] = (),
-) -> None:
+def print_lines(lines: Sequence[Any], *, rated: bool = True, low: Collection[str] = ()) -> None:
     """A list of recommendations, with expected ratings where the model has any, and reasons
     where there are any. `low` are items that the person did not like."""
 

@@ -12,12 +12,7 @@ from tacit.cli.options import json_option
 @click.argument("model")
 @click.argument("item")
 @click.option(
-    "-n",
-    "count",
-    default=10,
-    show_default=True,
-    type=click.IntRange(1),
-    help="How many.",
+    "-n", "count", default=10, show_default=True, type=click.IntRange(1), help="How many."
 )
 @json_option
 def similar(model: str, item: str, count: int, as_json: bool) -> None:
@@ -27,17 +22,8 @@ def similar(model: str, item: str, count: int, as_json: bool) -> None:
 
     found = load(model).similar(item, count)
     if as_json:
-        print_json(
-            {
-                "similar": [
-                    {"item": i, "title": t, "closeness": c} for i, t, c in found
-                ]
-            }
-        )
+        print_json({"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in found]})
     elif all(i == t for i, t, _ in found):  # a model without titles
         table(("item", "closeness"), [(i, f"{c:.3f}") for i, _, c in found])
     else:
-        table(
-            ("item", "title", "closeness"),
-            [(i, t, f"{c:.3f}") for i, t, c in found],
-        )
+        table(("item", "title", "closeness"), [(i, t, f"{c:.3f}") for i, t, c in found])

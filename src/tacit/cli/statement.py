@@ -29,9 +29,7 @@ ENDINGS = (".html", ".md")
 @click.command(cls=Command)
 @click.argument("model")
 @click.option(
-    "--out",
-    metavar="FILE",
-    help="Write a document to forward: .html (prints well) or .md.",
+    "--out", metavar="FILE", help="Write a document to forward: .html (prints well) or .md."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
@@ -39,21 +37,14 @@ ENDINGS = (".html", ".md")
     metavar="FILE",
     help="What you declare about the release, in TOML: by, data, period, contact, …",
 )
-@click.option(
-    "--declare",
-    multiple=True,
-    metavar="NAME=TEXT",
-    help="The same, one by one.",
-)
+@click.option("--declare", multiple=True, metavar="NAME=TEXT", help="The same, one by one.")
 @click.option(
     "--audit",
     metavar="FILE",
     help="What `tacit audit` found; audit.json beside the model unless said.",
 )
 @click.option(
-    "--registry",
-    is_flag=True,
-    help="As a record of the OpenDP deployments registry, in YAML.",
+    "--registry", is_flag=True, help="As a record of the OpenDP deployments registry, in YAML."
 )
 @check_options
 @json_option
@@ -72,18 +63,13 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     declared = _declared(o)
     fitted = load(model)
     asked = o["key"] is not None or o["ledger"] is not None
-    verdict = (
-        ask(fitted, o["ledger"], o["key"]) if asked else ask_quietly(fitted)
-    )
+    verdict = ask(fitted, o["ledger"], o["key"]) if asked else ask_quietly(fitted)
     promise = verdict.statement
     if o["registry"]:
         _registry(verdict, declared, as_json)
     elif o["out"] is not None:
         write_document(
-            verdict,
-            declared.model_dump(),
-            Path(o["out"]),
-            _audit(model, o["audit"], promise),
+            verdict, declared.model_dump(), Path(o["out"]), _audit(model, o["audit"], promise)
         )
         say(f"statement written to {o['out']}")
     elif as_json:
@@ -104,25 +90,20 @@ def _check_use(o: dict[str, Any], as_json: bool) -> None:
     used = out is not None or o["registry"]
     if out is not None and (as_json or o["registry"]):
         raise SettingError(
-            "--out writes a document, --json and --registry print",
-            remedy="give one of them",
+            "--out writes a document, --json and --registry print", remedy="give one of them"
         )
     for name in ("about", "declare"):
         if o[name] and not used:
             raise SettingError(
-                f"--{name} is for --out and --registry",
-                remedy="add --out statement.html",
+                f"--{name} is for --out and --registry", remedy="add --out statement.html"
             )
     if o["audit"] and out is None:
-        raise SettingError(
-            "--audit is for --out", remedy="add --out statement.html"
-        )
+        raise SettingError("--audit is for --out", remedy="add --out statement.html")
     if out is None:
         return
     if Path(out).suffix.lower() not in ENDINGS:
         raise SettingError(
-            f"{out} does not end in .html or .md",
-            remedy="name the document after its format",
+            f"{out} does not end in .html or .md", remedy="name the document after its format"
         )
     may_write(out, o["overwrite"])
 
@@ -171,9 +152,7 @@ def write_document(
     write(str(target), text.encode())
 
 
-def _audit(
-    model: str, path: str | None, promise: Statement
-) -> list[dict[str, Any]]:
+def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, Any]]:
     """What an audit found, from the file that was named or that lies beside the model. One
     that is about other claims alone is refused, or told and left out."""
     import json
@@ -207,9 +186,7 @@ def _audit(
             remedy="write it with `tacit audit METHOD --out audit.json`",
         ) from None
     if listed and not about(promise, listed):
-        whose = (
-            f"`{promise.method}`, unit {promise.unit}, {promise.calibration}"
-        )
+        whose = f"`{promise.method}`, unit {promise.unit}, {promise.calibration}"
         other = f"this audit is about other claims than {whose}"
         if path is not None:
             raise DataError(

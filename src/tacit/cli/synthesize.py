@@ -17,11 +17,7 @@ from tacit.cli.show import print_json, say
 @click.command(cls=Command)
 @click.argument("model")
 @click.option(
-    "--people",
-    type=click.IntRange(1),
-    required=True,
-    metavar="N",
-    help="How many to invent.",
+    "--people", type=click.IntRange(1), required=True, metavar="N", help="How many to invent."
 )
 @click.option(
     "--out",
@@ -54,9 +50,7 @@ from tacit.cli.show import print_json, say
     help="Steps of the scale, such as 1 or .5; 0 for any number.",
 )
 @click.option(
-    "--times",
-    metavar="FIRST,LAST",
-    help="Two dates (YYYY-MM-DD) between which to invent times.",
+    "--times", metavar="FIRST,LAST", help="Two dates (YYYY-MM-DD) between which to invent times."
 )
 @click.option(
     "--seed",
@@ -67,9 +61,7 @@ from tacit.cli.show import print_json, say
 )
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @json_option
-def synthesize(
-    model: str, out: str, overwrite: bool, as_json: bool, **options: Any
-) -> None:
+def synthesize(model: str, out: str, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Draw invented people with ratings from MODEL. Costs no budget: nothing but the model is
     read, so its promise holds of them."""
     from tacit.model.model import load
@@ -124,7 +116,6 @@ def _period(given: str | None) -> tuple[int, int] | None:
         first, last = ends
     except ValueError:
         raise SettingError(
-            "--times is not two dates",
-            remedy="give them as --times 2024-01-01,2024-12-31",
+            "--times is not two dates", remedy="give them as --times 2024-01-01,2024-12-31"
         ) from None
     return first, last

@@ -20,18 +20,12 @@ def needs(name: str, cells: Sequence[str], *, numeric: bool) -> int:
     return max([longest, *map(len, cells)]) if numeric else longest
 
 
-def parts(
-    widths: Sequence[int], right: Sequence[bool], room: int
-) -> list[list[int]]:
+def parts(widths: Sequence[int], right: Sequence[bool], room: int) -> list[list[int]]:
     """Columns that stand together: all where there is room, else several groups that each
     begin with what the rows are called."""
     every = list(range(len(widths)))
     named = right.index(True) + 1 if True in right else 0
-    keys = (
-        every[:named]
-        if sum(widths[:named]) + GAP * named < room / 2
-        else every[:1]
-    )
+    keys = every[:named] if sum(widths[:named]) + GAP * named < room / 2 else every[:1]
     if _wide(every, widths) <= room or len(keys) == len(every):
         return [every]
     found = [list(keys)]

@@ -85,11 +85,7 @@ if TYPE_CHECKING:
 @ledger_options
 @json_option
 def tune(
-    ratings: str,
-    methods: str | None,
-    sweeps: Sequence[str],
-    as_json: bool,
-    **options: Any,
+    ratings: str, methods: str | None, sweeps: Sequence[str], as_json: bool, **options: Any
 ) -> None:
     """Choose a method or settings on RATINGS and publish the model that won.
 
@@ -101,9 +97,7 @@ def tune(
 
     refuse_moot()
     if options["engine"] == "spark":
-        raise SettingError(
-            "a tuning runs on one machine", remedy="leave --engine out"
-        )
+        raise SettingError("a tuning runs on one machine", remedy="leave --engine out")
     usual = DEFAULT if options["positive"] is None else DEFAULT_POSITIVE
     names = [each.strip() for each in (methods or usual).split(",")]
     grid = candidates(names, _swept(sweeps))
@@ -119,11 +113,7 @@ def tune(
 
 
 def _private(
-    ratings: str,
-    grid: tuple[Contestant, ...],
-    options: dict[str, Any],
-    *,
-    as_json: bool,
+    ratings: str, grid: tuple[Contestant, ...], options: dict[str, Any], *, as_json: bool
 ) -> None:
     from tacit.data.apart import parse_apart
     from tacit.evaluation.tune import FLATTERED, prepared, several
@@ -160,9 +150,7 @@ def _private(
     )
     data, items = read_data(ratings, options)
     if items is None:
-        note(
-            "without --items the set of item ids comes from the file and is assumed public"
-        )
+        note("without --items the set of item ids comes from the file and is assumed public")
     found = tuning.run(data, items=items, users=options["users"])
     found.model.save(options["out"], overwrite=options["overwrite"])
     promise, score = found.model.statement, found.score
@@ -173,10 +161,7 @@ def _private(
                 "method": found.candidate.method,
                 "settings": dict(found.candidate.settings),
                 "score": {score.name: score.value, "note": FLATTERED},
-                "trial": {
-                    "epsilon": tuning.trials.fit.epsilon,
-                    "delta": tuning.trials.fit.delta,
-                },
+                "trial": {"epsilon": tuning.trials.fit.epsilon, "delta": tuning.trials.fit.delta},
                 "statement": promise.to_facts(),
             }
         )
@@ -197,11 +182,7 @@ def _private(
 
 
 def _public(
-    ratings: str,
-    grid: tuple[Contestant, ...],
-    options: dict[str, Any],
-    *,
-    as_json: bool,
+    ratings: str, grid: tuple[Contestant, ...], options: dict[str, Any], *, as_json: bool
 ) -> None:
     from tacit.evaluation.tune_public import PUBLIC, tune_public
     from tacit.fitting.check import check
@@ -211,12 +192,7 @@ def _public(
         check(candidate.make(**asked), people=options["users"])
     data, items = read_data(ratings, options)
     found = tune_public(
-        data,
-        grid,
-        items=items,
-        users=options["users"],
-        seeds=options["seeds"],
-        **asked,
+        data, grid, items=items, users=options["users"], seeds=options["seeds"], **asked
     )
     best = found[0].candidate
     if as_json:
@@ -253,8 +229,7 @@ def _swept(sweeps: Sequence[str]) -> dict[str, list[Any]]:
         name, sign, values = text.partition("=")
         if not sign or not name or not values:
             raise SettingError(
-                f"--sweep {text} is not NAME=VALUE,VALUE",
-                remedy="for example --sweep factors=5,20",
+                f"--sweep {text} is not NAME=VALUE,VALUE", remedy="for example --sweep factors=5,20"
             )
         found[name.strip()] = [
             parse_settings((f"{name}={value}",), "--sweep")[name.strip()]

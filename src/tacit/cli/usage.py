@@ -25,15 +25,9 @@ SAID = (
 ONE = "everyone's lists: --people RATINGS --out lists.csv; one person's: --ratings FILE"
 INSTEAD = {
     ("statement", "--html"): "--out statement.html writes a page",
-    (
-        "statement",
-        "--pdf",
-    ): "--out statement.html writes a page that prints well",
+    ("statement", "--pdf"): "--out statement.html writes a page that prints well",
     ("statement", "--md"): "--out statement.md writes it",
-    **{
-        ("recommend", f"--{name}"): ONE
-        for name in ("customer", "user", "person", "id", "user-id")
-    },
+    **{("recommend", f"--{name}"): ONE for name in ("customer", "user", "person", "id", "user-id")},
 }
 """What somebody wants who gives an option that a command does not have."""
 

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import click
 
-from tacit.cli.documents import (
-    check_document,
-    document_options,
-    write_document,
-)
+from tacit.cli.documents import check_document, document_options, write_document
 from tacit.cli.grouped import Command
 from tacit.cli.options import json_option
 from tacit.cli.promise import check_options
@@ -25,12 +21,7 @@ from tacit.errors import SettingError
 @document_options
 @json_option
 def verify(
-    model: str,
-    key: str | None,
-    ledger: str | None,
-    out: str | None,
-    overwrite: bool,
-    as_json: bool,
+    model: str, key: str | None, ledger: str | None, out: str | None, overwrite: bool, as_json: bool
 ) -> None:
     """Check MODEL: whole, unchanged, signed, paid for, and the book not older than the
     model's statement. With --key no book is needed. A file of released figures is checked

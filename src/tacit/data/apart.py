@@ -51,16 +51,10 @@ class Apart(BaseModel):
                 "more or less would move everybody behind her",
                 remedy="give ratings with ids of people, as csv or parquet",
             )
-        return self.cells(
-            ratings.users, ratings.items, ratings.user, ratings.item
-        )
+        return self.cells(ratings.users, ratings.items, ratings.user, ratings.item)
 
     def cells(
-        self,
-        people: Sequence[str],
-        items: Sequence[str],
-        owner: NDArray[Any],
-        item: NDArray[Any],
+        self, people: Sequence[str], items: Sequence[str], owner: NDArray[Any], item: NDArray[Any]
     ) -> NDArray[np.bool_]:
         """Whether each cell is kept apart, by the place of its person and of its item among
         their ids."""
@@ -80,11 +74,7 @@ class Apart(BaseModel):
         row 2i + 1."""
         import numpy as np
 
-        names = [
-            f"{side} {name}"
-            for name in ratings.items
-            for side in ("seen", "apart")
-        ]
+        names = [f"{side} {name}" for name in ratings.items for side in ("seen", "apart")]
         rows = 2 * ratings.item + self.held(ratings)
         return replace(ratings, items=names, item=rows.astype(np.uint32))
 

@@ -44,9 +44,7 @@ class Asked:
     def schema(self, layout: Layout | None, rated: bool, label: str) -> Schema:
         """The scale that was given, else the layout's; a table of likes needs none."""
         if not rated:
-            return Schema(
-                0.0, 1.0, users=self.users, positive=1.0, source=LIKES
-            )
+            return Schema(0.0, 1.0, users=self.users, positive=1.0, source=LIKES)
         if self.positive is True:
             raise SettingError(
                 "the data have ratings; say from which rating on one is a like",
@@ -69,8 +67,7 @@ class Asked:
         least = float(self.positive) if self.positive is not None else None
         if least is not None and not (math.isfinite(least) and least <= high):
             raise SettingError(
-                f"positive is {least:g}, above the scale",
-                remedy=f"choose at most {high:g}",
+                f"positive is {least:g}, above the scale", remedy=f"choose at most {high:g}"
             )
         if least is not None and least < low:
             raise SettingError(

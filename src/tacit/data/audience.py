@@ -108,16 +108,12 @@ LEANINGS: dict[str, dict[str, float]] = {
 def audience(people: int = PEOPLE, seed: int = 0) -> Ratings:
     """`people` invented persons who rate the films of the sample, 1 to 5 stars."""
     if people < 1:
-        raise SettingError(
-            f"an audience of {people} is nobody", remedy="ask for 1 or more"
-        )
+        raise SettingError(f"an audience of {people} is nobody", remedy="ask for 1 or more")
     catalogue = sample_catalogue()
     rng = np.random.default_rng([_WORLD, seed])
     spread = np.exp(0.6 * rng.standard_normal(people))
     counts = np.clip(EACH * spread / spread.mean(), 8, _MOST).astype(np.int64)
-    parts = [
-        _block(rng, counts[at : at + _BLOCK]) for at in range(0, people, _BLOCK)
-    ]
+    parts = [_block(rng, counts[at : at + _BLOCK]) for at in range(0, people, _BLOCK)]
     width = len(str(people))
     return Ratings(
         schema=Schema(1, 5, source=SOURCE),
@@ -146,12 +142,7 @@ def _leanings() -> NDArray[np.float32]:
     """How much each kind of person likes each film: genres speak together, none alone."""
     catalogue = sample_catalogue()
     assert catalogue.tagged is not None
-    table = np.array(
-        [
-            [one.get(name, 0.0) for name in catalogue.tags]
-            for one in LEANINGS.values()
-        ]
-    )
+    table = np.array([[one.get(name, 0.0) for name in catalogue.tags] for one in LEANINGS.values()])
     flags = catalogue.tagged.astype(np.float64)
     flags /= flags.sum(axis=1, keepdims=True) ** 0.6
     return (table @ flags.T).astype(np.float32)

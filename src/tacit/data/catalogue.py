@@ -54,18 +54,13 @@ class Catalogue(Suggesting):
             )
         for name in ("titles", "years"):
             column = getattr(self, name)
-            if column is not None and (
-                isinstance(column, str) or len(column) != len(self.ids)
-            ):
+            if column is not None and (isinstance(column, str) or len(column) != len(self.ids)):
                 raise DataError(
                     f"the {name} of a catalogue are not one for each id",
                     remedy=f"give as many {name} as ids, in their order",
                 )
         if len(self.index) != len(self.ids):
-            raise DataError(
-                "the catalogue lists an id twice",
-                remedy="give every item one row",
-            )
+            raise DataError("the catalogue lists an id twice", remedy="give every item one row")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -84,9 +79,7 @@ class Catalogue(Suggesting):
 
     def _repr_html_(self) -> str:
         shown = range(min(len(self), SHOWN))
-        rows = [
-            (self.ids[i], self.titles[i] if self.titles else "") for i in shown
-        ]
+        rows = [(self.ids[i], self.titles[i] if self.titles else "") for i in shown]
         return table(("id", "title"), rows, caption=repr(self))
 
     @cached_property
@@ -106,11 +99,7 @@ class Catalogue(Suggesting):
     @property
     def has_features(self) -> bool:
         """Whether anything public is known about the items but their names."""
-        return (
-            self.tagged is not None
-            or self.years is not None
-            or self.numeric is not None
-        )
+        return self.tagged is not None or self.years is not None or self.numeric is not None
 
 
 def fold(title: str) -> str:
@@ -137,10 +126,7 @@ def catalogue_facts(catalogue: Catalogue) -> dict[str, Any]:
 
     numeric = None
     if catalogue.numeric is not None:  # JSON has no NaN
-        numeric = [
-            [None if np.isnan(x) else float(x) for x in row]
-            for row in catalogue.numeric
-        ]
+        numeric = [[None if np.isnan(x) else float(x) for x in row] for row in catalogue.numeric]
     tagged = None
     if catalogue.tagged is not None:
         tagged = [np.flatnonzero(row).tolist() for row in catalogue.tagged]
@@ -166,21 +152,7 @@ def catalogue_from(items: Mapping[str, Any]) -> Catalogue:
     numeric = None
     if items["numeric"] is not None:
         numeric = np.array(
-            [
-                [np.nan if x is None else x for x in row]
-                for row in items["numeric"]
-            ],
-            np.float32,
+            [[np.nan if x is None else x for x in row] for row in items["numeric"]], np.float32
         )
-    years = (
-        None if items["years"] is None else np.array(items["years"], np.int32)
-    )
-    return Catalogue(
-        items["ids"],
-        items["titles"],
-        years,
-        tags,
-        tagged,
-        items["numbers"],
-        numeric,
-    )
+    years = None if items["years"] is None else np.array(items["years"], np.int32)
+    return Catalogue(items["ids"], items["titles"], years, tags, tagged, items["numbers"], numeric)

@@ -55,41 +55,27 @@ def design(
     if tagged is not None:
         parts.append((TAG, _tags(np.asarray(tagged, dtype=np.float64))))
     if years is not None:
-        parts.append(
-            (YEAR, _years(np.where(np.asarray(years) > 0, years, np.nan)))
-        )
+        parts.append((YEAR, _years(np.where(np.asarray(years) > 0, years, np.nan))))
     if numeric is not None:
-        columns = [
-            _ranks(column)[:, None]
-            for column in np.asarray(numeric, dtype=np.float64).T
-        ]
+        columns = [_ranks(column)[:, None] for column in np.asarray(numeric, dtype=np.float64).T]
         parts.append((NUMBER, _compress(_stack(items, columns), MOST_NUMBERS)))
     matrix = _stack(items, [block for _, block in parts])
-    kind = [
-        np.full(block.shape[1], name, dtype=np.int64) for name, block in parts
-    ]
+    kind = [np.full(block.shape[1], name, dtype=np.int64) for name, block in parts]
     return Design(
-        np.ascontiguousarray(matrix),
-        np.concatenate(kind) if kind else np.zeros(0, dtype=np.int64),
+        np.ascontiguousarray(matrix), np.concatenate(kind) if kind else np.zeros(0, dtype=np.int64)
     )
 
 
-def _stack(
-    items: int, blocks: list[NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _stack(items: int, blocks: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     full = np.concatenate([np.zeros((items, 0)), *blocks], axis=1)
-    says: NDArray[np.float64] = (
-        full[:, np.ptp(full, axis=0) > 1e-9] if items else full
-    )
+    says: NDArray[np.float64] = full[:, np.ptp(full, axis=0) > 1e-9] if items else full
     return says
 
 
 def _tags(tagged: NDArray[np.float64]) -> NDArray[np.float64]:
     if not len(tagged):
         return tagged
-    centred = (tagged - tagged.mean(axis=0)) / np.maximum(
-        tagged.std(axis=0), RARE
-    )
+    centred = (tagged - tagged.mean(axis=0)) / np.maximum(tagged.std(axis=0), RARE)
     return _compress(_stack(len(tagged), [centred]), MOST_TAGS)
 
 
@@ -108,9 +94,7 @@ def _ranks(column: NDArray[np.float64]) -> NDArray[np.float64]:
 def _years(years: NDArray[np.float64]) -> NDArray[np.float64]:
     """Legendre polynomials of the rank: a smooth, orthogonal basis of unit variance."""
     ranks = _ranks(years)
-    basis = np.polynomial.legendre.legvander(ranks / np.sqrt(3.0), YEAR_DEGREE)[
-        :, 1:
-    ]
+    basis = np.polynomial.legendre.legvander(ranks / np.sqrt(3.0), YEAR_DEGREE)[:, 1:]
     basis *= np.sqrt(2.0 * np.arange(1, YEAR_DEGREE + 1) + 1.0)
     basis[~np.isfinite(years)] = 0.0
     return _stack(len(years), [basis])
@@ -124,7 +108,5 @@ def _compress(columns: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     _, vectors = np.linalg.eigh(columns.T @ columns)
     leading = vectors[:, ::-1][:, :most]
     scores = columns @ leading
-    result: NDArray[np.float64] = scores / np.maximum(
-        scores.std(axis=0).max(), 1e-12
-    )
+    result: NDArray[np.float64] = scores / np.maximum(scores.std(axis=0).max(), 1e-12)
     return result

@@ -18,9 +18,7 @@ FAR = 3
 """Times too many or too few people that are worth a word."""
 
 
-def as_ratings(
-    source: Any, *, items: Catalogue | None = None, **said: Any
-) -> Ratings:
+def as_ratings(source: Any, *, items: Catalogue | None = None, **said: Any) -> Ratings:
     """Ratings as they are, or read from what `read` takes. What is said about the reading of
     ratings that were read already is refused."""
     if not isinstance(source, Ratings):
@@ -72,11 +70,7 @@ def as_catalogue(items: Any, columns: Any = None) -> Catalogue | None:
     """A catalogue as it is, or read from what `read_items` takes; `columns` are those of the
     ratings, whose item column a catalogue may name alike, and its own (title, tags)."""
     named = columns if isinstance(columns, Mapping) else {}
-    said = {
-        role: named[role]
-        for role in ("item", *OF_ITEMS)
-        if isinstance(named.get(role), str)
-    }
+    said = {role: named[role] for role in ("item", *OF_ITEMS) if isinstance(named.get(role), str)}
     if items is None or isinstance(items, Catalogue):
         for role in said.keys() - {"item"}:
             raise SettingError(

@@ -21,9 +21,7 @@ BLANKS = (
     "\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\u200b\u2060"
 )
 """Around an id: blanks of all kinds, a mark of byte order, a blank and a joiner of no width."""
-NUMBER = re.compile(
-    r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?", re.ASCII
-)
+NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
 LIKE_A_NUMBER = r"^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,9})?$"
 SHORTEST = r"^(0|-?[1-9][0-9]*)$"
 """A whole number in the one form that is not odd."""
@@ -74,14 +72,10 @@ def two_ways(ids: Collection[str]) -> tuple[str, str] | None:
     return None
 
 
-def other_spelling(
-    missing: Iterable[str], ids: Collection[str]
-) -> tuple[str, str] | None:
+def other_spelling(missing: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
     """An id that is missing and the one among `ids` that denotes the same number: `7.0` and
     `7`; None if there are none."""
-    asked = {
-        key: text for text in missing if (key := number_key(text)) is not None
-    }
+    asked = {key: text for text in missing if (key := number_key(text)) is not None}
     for key, text in asked.items():
         shortest = _shortest(key)
         if shortest is not None and shortest in ids:
@@ -99,9 +93,7 @@ def odd_numbers(ids: Iterable[str]) -> list[str]:
 
     texts = pl.Series(list(ids), dtype=pl.String)
     like = texts.str.contains(LIKE_A_NUMBER)
-    odd: list[str] = texts.filter(
-        like & ~texts.str.contains(SHORTEST)
-    ).to_list()
+    odd: list[str] = texts.filter(like & ~texts.str.contains(SHORTEST)).to_list()
     return odd
 
 

@@ -26,8 +26,7 @@ def memory_size(asked: str | int | None) -> int:
         found = SIZE.fullmatch(asked) if isinstance(asked, str) else None
         if found is None:
             raise SettingError(
-                f"memory is {asked!r}, which is no size",
-                remedy="give a size such as 4GB",
+                f"memory is {asked!r}, which is no size", remedy="give a size such as 4GB"
             )
         unit = UNITS[found[2].upper()]
         if found[3]:

@@ -49,12 +49,7 @@ def pack(
     flag("overwrite", overwrite)
     check_target(target, overwrite=overwrite)
     ask = PackAsked(
-        scale,
-        items,
-        duplicates,
-        None if positive is False else positive,
-        users,
-        columns,
+        scale, items, duplicates, None if positive is False else positive, users, columns
     )
     ask.into(target, memory_size(memory), progress)
     made = answer(source, layout, ask)
@@ -73,11 +68,9 @@ def check_target(target: Path, *, overwrite: bool) -> None:
         )
     if not target.parent.is_dir():
         raise StorageError(
-            f"there is no folder {target.parent}",
-            remedy="make it, or choose another --out",
+            f"there is no folder {target.parent}", remedy="make it, or choose another --out"
         )
     if target.is_dir() or (target.exists() and not overwrite):
         raise StorageError(
-            f"{target} exists already",
-            remedy="choose another --out, or add --overwrite",
+            f"{target} exists already", remedy="choose another --out, or add --overwrite"
         )

@@ -58,9 +58,7 @@ class PublicPeople:
     def words(self) -> str:
         """For the statement."""
         described = self.who or "not described"
-        people = counted(self.ratings.n_users, "person").replace(
-            "persons", "people"
-        )
+        people = counted(self.ratings.n_users, "person").replace("persons", "people")
         return (
             f"the ratings of {people} who are taken to be public ({described}; "
             f"{counted(len(self.ratings), 'rating')}, digest {self.digest[:16]})"

@@ -25,9 +25,7 @@ MOST = 1 << 32
 def check_size(cells: int) -> None:
     """Refuse more ratings than indices can count."""
     if cells >= MOST:
-        raise DataError(
-            f"there are {MOST} ratings or more", remedy="split the data"
-        )
+        raise DataError(f"there are {MOST} ratings or more", remedy="split the data")
 
 
 LATEST = 100_000_000_000
@@ -79,13 +77,10 @@ class Notes:
         only."""
         told = [said(each) for each in self.messages]
         if self.duplicates:
-            told.append(
-                f"merged {counted(self.duplicates, 'duplicate rating')}"
-            )
+            told.append(f"merged {counted(self.duplicates, 'duplicate rating')}")
         if self.dropped_items:
             told.append(
-                f"dropped {counted(self.dropped_items, 'rating')} of items outside the "
-                "catalogue"
+                f"dropped {counted(self.dropped_items, 'rating')} of items outside the catalogue"
             )
         return told
 
@@ -160,9 +155,7 @@ class Ratings(Suggesting):
     @cached_property
     def user(self) -> NDArray[np.uint32]:
         """The person of each cell."""
-        return np.repeat(
-            np.arange(self.n_users, dtype=np.uint32), np.diff(self.ptr)
-        )
+        return np.repeat(np.arange(self.n_users, dtype=np.uint32), np.diff(self.ptr))
 
     def row(self, index: int) -> slice:
         """The cells of one person."""
@@ -191,9 +184,7 @@ class Ratings(Suggesting):
         item = place[self.item].astype(np.uint32)
         return replace(self, items=names, item=item)
 
-    def take(
-        self, keep: NDArray[np.bool_], *, drop_empty: bool = True
-    ) -> Ratings:
+    def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
         """The ratings where `keep` holds; people left with none disappear unless
         `drop_empty` is false."""
         # By places: a mask is looked through once, and not for every array.

@@ -66,14 +66,7 @@ def read(
     Guarantee: all errors that depend on private rows are raised here; they name a place and
     never quote a cell.
     """
-    ask = Asked(
-        scale,
-        items,
-        duplicates,
-        None if positive is False else positive,
-        users,
-        columns,
-    )
+    ask = Asked(scale, items, duplicates, None if positive is False else positive, users, columns)
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
     if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
@@ -97,26 +90,15 @@ def _is_file(path: Path) -> bool:
         raise
 
 
-def _streamed(
-    path: Path, ask: Asked, layout: str | None, memory: str | int
-) -> Ratings:
+def _streamed(path: Path, ask: Asked, layout: str | None, memory: str | int) -> Ratings:
     """A table that is larger than memory, packed beside itself in a file that has lost its
     name when this returns."""
     from tacit.data.packing import PackAsked, aside
 
     target = aside(path)
-    more = PackAsked(
-        ask.scale,
-        ask.items,
-        ask.duplicates,
-        ask.positive,
-        ask.users,
-        ask.columns,
-    )
+    more = PackAsked(ask.scale, ask.items, ask.duplicates, ask.positive, ask.users, ask.columns)
     try:
-        return answer(
-            path, layout, more.into(target, memory_size(memory), None)
-        )
+        return answer(path, layout, more.into(target, memory_size(memory), None))
     finally:
         target.unlink(missing_ok=True)
 
@@ -127,15 +109,11 @@ def answer(source: Any, layout: str | None, ask: Asked) -> Ratings:
     if isinstance(source, str | Path) or _is_paths(source):
         label = str(source) if isinstance(source, str | Path) else "the files"
         with third_party(label):
-            return _read_files(
-                bundle(source), named(layout) if layout else None, ask
-            )
+            return _read_files(bundle(source), named(layout) if layout else None, ask)
     from tacit.data.reading.frames import is_sparse, to_polars
 
     if layout is not None:
-        raise SettingError(
-            f"--layout {layout} is for files", remedy="leave --layout out"
-        )
+        raise SettingError(f"--layout {layout} is for files", remedy="leave --layout out")
     if is_sparse(source):
         return _read_sparse(source, ask)
     return _read_frame(to_polars(source), "the data frame", ask)
@@ -146,10 +124,7 @@ def _check_kinds(ask: Asked, layout: object) -> None:
     items, columns = ask.items, ask.columns
     positive = ask.positive
     if ask.duplicates not in ("last", "mean", "error"):
-        raise SettingError(
-            f"duplicates is {ask.duplicates}",
-            remedy="choose last, mean or error",
-        )
+        raise SettingError(f"duplicates is {ask.duplicates}", remedy="choose last, mean or error")
     if items is not None and not isinstance(items, Catalogue):
         raise SettingError(
             f"items is a {type(items).__name__} and not a catalogue",
@@ -180,9 +155,7 @@ def schema_of(
 ) -> Schema:
     """What is public of a table without a layout, as it was said."""
     likes = None if positive is False else positive
-    return Asked(scale, None, "last", likes, users, None).schema(
-        None, rated, label
-    )
+    return Asked(scale, None, "last", likes, users, None).schema(None, rated, label)
 
 
 def marks_absent(source: str | Path, layout: str | None = None) -> bool:
@@ -193,23 +166,16 @@ def marks_absent(source: str | Path, layout: str | None = None) -> bool:
 
 
 def _is_paths(source: object) -> bool:
-    return isinstance(source, list | tuple) and all(
-        isinstance(each, str | Path) for each in source
-    )
+    return isinstance(source, list | tuple) and all(isinstance(each, str | Path) for each in source)
 
 
 def _refuse_columns(ask: Asked, what: str) -> None:
     if of_rows(ask.columns, ask.items) is not None:
-        raise SettingError(
-            f"{what} has no columns to choose from",
-            remedy="leave --columns out",
-        )
+        raise SettingError(f"{what} has no columns to choose from", remedy="leave --columns out")
 
 
 def _read_files(source: Bundle, layout: Layout | None, ask: Asked) -> Ratings:
-    found, parts = (
-        detect(source) if layout is None else (layout, _parts(source, layout))
-    )
+    found, parts = detect(source) if layout is None else (layout, _parts(source, layout))
     if found is not None and found.reader is not None:
         _refuse_columns(ask, f"the layout {found.name}")
         return found.reader(found, source, parts, ask)
@@ -219,14 +185,10 @@ def _read_files(source: Bundle, layout: Layout | None, ask: Asked) -> Ratings:
         return _read_parquet(part, head, ask)
     text = _open_text(part, head, found)
     width, first = text.dialect.width, max(text.skip, 1)
-    roles = find_roles(
-        text.header, width, ask.columns, part.label, first, likes=ask.likes
-    )
+    roles = find_roles(text.header, width, ask.columns, part.label, first, likes=ask.likes)
     refuse_threshold(roles, text.header, ask.columns, ask.positive, part.label)
     read = _read_text(part, text.dialect, roles, text.skip, found, ask)
-    return _with_columns(
-        read, told(roles, text.header, ask.columns), part.label
-    )
+    return _with_columns(read, told(roles, text.header, ask.columns), part.label)
 
 
 def _parts(source: Bundle, layout: Layout) -> list[Stream]:
@@ -277,18 +239,11 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None) -> _Text:
     delimiter = dialect.delimiter
     if layout is not None and layout.fence is not None and layout.fence in text:
         delimiter = layout.fence
-    return _Text(
-        Dialect(delimiter, len(fields), dialect.encoding), fields, line
-    )
+    return _Text(Dialect(delimiter, len(fields), dialect.encoding), fields, line)
 
 
 def _read_text(
-    part: Stream,
-    dialect: Dialect,
-    roles: Roles,
-    skip: int,
-    layout: Layout | None,
-    ask: Asked,
+    part: Stream, dialect: Dialect, roles: Roles, skip: int, layout: Layout | None, ask: Asked
 ) -> Ratings:
     from tacit.data.reading.delimited import read_delimited
 
@@ -303,9 +258,7 @@ def _read_parquet(part: Stream, head: bytes, ask: Asked) -> Ratings:
 
     if head[:4] != b"PAR1":
         raise DataError(
-            "this is not a parquet file",
-            place=part.label,
-            remedy="give a parquet file or a csv",
+            "this is not a parquet file", place=part.label, remedy="give a parquet file or a csv"
         )
     if ask.in_slices:
         slices = partial(parquet_slices, part)
@@ -314,30 +267,18 @@ def _read_parquet(part: Stream, head: bytes, ask: Asked) -> Ratings:
 
 
 def _read_frame(
-    frame: Any,
-    label: str,
-    ask: Asked,
-    slices: Callable[[], Iterable[Any]] | None = None,
+    frame: Any, label: str, ask: Asked, slices: Callable[[], Iterable[Any]] | None = None
 ) -> Ratings:
     """A frame; or, where the table comes in slices, all of them, of which it is the first."""
     from tacit.data.reading.frames import read_frame
 
-    roles = find_roles(
-        frame.columns,
-        frame.width,
-        ask.columns,
-        label,
-        likes=ask.likes,
-        named=True,
-    )
+    roles = find_roles(frame.columns, frame.width, ask.columns, label, likes=ask.likes, named=True)
     refuse_threshold(roles, frame.columns, ask.columns, ask.positive, label)
     rated = roles.rating is not None
     ask.schema(None, rated, label)
     if not frame.height:
         raise DataError(
-            "there is no row in it",
-            place=label,
-            remedy="give at least one row of data",
+            "there is no row in it", place=label, remedy="give at least one row of data"
         )
 
     def into(table: Table) -> None:
@@ -350,9 +291,7 @@ def _read_frame(
     return _with_columns(made, told(roles, frame.columns, ask.columns), label)
 
 
-def _with_columns(
-    made: Ratings, columns: tuple[str, ...], label: str
-) -> Ratings:
+def _with_columns(made: Ratings, columns: tuple[str, ...], label: str) -> Ratings:
     """The ratings with a note of which column was read as what."""
     check_times(made, label)
     return replace(made, notes=replace(made.notes, columns=columns))
@@ -377,17 +316,8 @@ def _read_sparse(matrix: Any, ask: Asked) -> Ratings:
             f"{MATRIX} has {columns} columns and the catalogue {len(ask.items)} items",
             remedy="give one column for each item of the catalogue, in its order",
         )
-    names = (
-        ask.items.ids
-        if ask.items is not None
-        else [str(k) for k in range(columns)]
-    )
+    names = ask.items.ids if ask.items is not None else [str(k) for k in range(columns)]
     cells = read_sparse(matrix, schema, rated)
     return assemble(
-        cells,
-        [str(k) for k in range(people)],
-        names,
-        schema,
-        Notes(numbered=True),
-        MATRIX,
+        cells, [str(k) for k in range(people)], names, schema, Notes(numbered=True), MATRIX
     )

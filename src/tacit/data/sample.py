@@ -34,18 +34,10 @@ _WORLD = 20_260_101  # never changes: the same films are liked whatever the seed
 _GROUPS = 9
 _TRAITS = 5  # hidden dimensions that no genre or year explains
 _BLOCK = 2_000  # people generated at once; bounds memory, and is part of what a seed means
-_OPENING, _CLOSING = (
-    1_483_228_800,
-    1_767_225_600,
-)  # 2017-01-01 to 2026-01-01, in seconds
+_OPENING, _CLOSING = (1_483_228_800, 1_767_225_600)  # 2017-01-01 to 2026-01-01, in seconds
 _DAY = 86_400
 _STYLES = np.array(  # share of people, where their middle lies, how much of the scale they use
-    [
-        (0.48, 3.55, 1.0),
-        (0.20, 3.95, 0.85),
-        (0.14, 3.05, 1.05),
-        (0.18, 3.55, 0.55),
-    ]
+    [(0.48, 3.55, 1.0), (0.20, 3.95, 0.85), (0.14, 3.05, 1.05), (0.18, 3.55, 0.55)]
 )
 
 
@@ -65,25 +57,19 @@ def sample_catalogue() -> Catalogue:
         titles=[row["title"] for row in rows],
         years=np.array([row["year"] for row in rows], dtype=np.int32),
         tags=names,
-        tagged=np.array(
-            [[name in each for name in names] for each in genres],
-            dtype=np.uint8,
-        ),
+        tagged=np.array([[name in each for name in names] for each in genres], dtype=np.uint8),
     )
 
 
 @by_name
-def sample(
-    people: int = 2_000, ratings: int | None = None, seed: int = 0
-) -> Ratings:
+def sample(people: int = 2_000, ratings: int | None = None, seed: int = 0) -> Ratings:
     """`people` invented persons with `ratings` ratings in all, 50 each unless said: 1 to 5
     stars, with times."""
     count("people", people)
     count("seed", seed, least=0)
     if people > MOST_SAMPLED:
         raise SettingError(
-            f"the sample has at most {MOST_SAMPLED:,} people",
-            remedy="ask for fewer",
+            f"the sample has at most {MOST_SAMPLED:,} people", remedy="ask for fewer"
         )
     catalogue, world = sample_catalogue(), _world()
     most = int(0.6 * len(catalogue))
@@ -95,10 +81,7 @@ def sample(
         )
     rng = np.random.default_rng([_WORLD, seed])
     counts = _counts(rng, people, ratings, most)
-    parts = [
-        _block(rng, world, counts[at : at + _BLOCK])
-        for at in range(0, people, _BLOCK)
-    ]
+    parts = [_block(rng, world, counts[at : at + _BLOCK]) for at in range(0, people, _BLOCK)]
     columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
     width = len(str(people))
     return Ratings(
@@ -152,30 +135,22 @@ def _world() -> _World:
     return _World(
         fame=fame,
         quality=0.30 * fame
-        + 0.46
-        * rng.standard_normal(films),  # the well known is liked a little better
+        + 0.46 * rng.standard_normal(films),  # the well known is liked a little better
         genres=genres,
-        traits=rng.standard_normal((films, _TRAITS))
-        * np.array([0.5, 0.4, 0.32, 0.26, 0.2]),
+        traits=rng.standard_normal((films, _TRAITS)) * np.array([0.5, 0.4, 0.32, 0.26, 0.2]),
         groups=0.5 * rng.standard_normal((_GROUPS, genres.shape[1])),
-        released=(
-            (catalogue.years.astype(np.int64) - 1969) * 365.2425 * _DAY
-        ).astype(np.int64),
+        released=((catalogue.years.astype(np.int64) - 1969) * 365.2425 * _DAY).astype(np.int64),
     )
 
 
-def _counts(
-    rng: np.random.Generator, people: int, ratings: int, most: int
-) -> NDArray[np.int64]:
+def _counts(rng: np.random.Generator, people: int, ratings: int, most: int) -> NDArray[np.int64]:
     """How many films each person rates: log-normal, at least one each, exactly `ratings` in all."""
     share = np.exp(0.75 * rng.standard_normal(people))
     floor = min(8, ratings // people)
     counts: NDArray[np.int64] = np.clip(
         (share * (ratings / share.sum())).astype(np.int64), floor, most
     )
-    while gap := ratings - int(
-        counts.sum()
-    ):  # settle the rest one rating at a time, by lot
+    while gap := ratings - int(counts.sum()):  # settle the rest one rating at a time, by lot
         able = np.flatnonzero(counts < most if gap > 0 else counts > floor)
         chosen = rng.choice(able, min(abs(gap), len(able)), replace=False)
         counts[chosen] += 1 if gap > 0 else -1
@@ -188,19 +163,10 @@ def _block(
     """The ratings of some people, each person's films ascending."""
     people, films = len(counts), len(world.fame)
     group = rng.integers(_GROUPS, size=people)
-    taste = world.groups[group] + 0.3 * rng.standard_normal(
-        (people, world.genres.shape[1])
-    )
-    liking = (
-        taste @ world.genres.T
-        + rng.standard_normal((people, _TRAITS)) @ world.traits.T
-    )
+    taste = world.groups[group] + 0.3 * rng.standard_normal((people, world.genres.shape[1]))
+    liking = taste @ world.genres.T + rng.standard_normal((people, _TRAITS)) @ world.traits.T
     # A draw without replacement: the largest of log-weight plus Gumbel noise (Yellott 1977).
-    appeal = (
-        1.15 * world.fame
-        + 0.7 * liking
-        - np.log(rng.standard_exponential((people, films)))
-    )
+    appeal = 1.15 * world.fame + 0.7 * liking - np.log(rng.standard_exponential((people, films)))
     order = np.argsort(-appeal, axis=1, kind="stable")
     row = np.repeat(np.arange(people), counts)
     start = np.cumsum(counts) - counts
@@ -210,24 +176,10 @@ def _block(
     style = rng.choice(len(_STYLES), size=people, p=_STYLES[:, 0])
     middle = _STYLES[style, 1] + 0.12 * rng.standard_normal(people)
     spread = _STYLES[style, 2] * np.exp(0.1 * rng.standard_normal(people))
-    opinion = (
-        world.quality[item]
-        + liking[row, item]
-        + 0.75 * rng.standard_normal(len(item))
-    )
-    value = np.clip(
-        np.rint(middle[row] + spread[row] * (opinion - 0.55)), 1, 5
-    ).astype(np.float32)
+    opinion = world.quality[item] + liking[row, item] + 0.75 * rng.standard_normal(len(item))
+    value = np.clip(np.rint(middle[row] + spread[row] * (opinion - 0.55)), 1, 5).astype(np.float32)
 
     joined = _OPENING + rng.random(people) * (_CLOSING - _OPENING - 400 * _DAY)
-    time = joined[row] + rng.exponential(90 * _DAY, len(item)) * (
-        rng.random(len(item)) < 0.7
-    )
-    time = np.maximum(time, world.released[item]) + rng.exponential(
-        0.5 * _DAY, len(item)
-    )
-    return (
-        item.astype(np.uint32),
-        value,
-        np.minimum(time, _CLOSING - 1).astype(np.int64),
-    )
+    time = joined[row] + rng.exponential(90 * _DAY, len(item)) * (rng.random(len(item)) < 0.7)
+    time = np.maximum(time, world.released[item]) + rng.exponential(0.5 * _DAY, len(item))
+    return (item.astype(np.uint32), value, np.minimum(time, _CLOSING - 1).astype(np.int64))

@@ -59,16 +59,12 @@ class Schema:
         """Rating points per point of the inner scale, which always has width 4."""
         return (self.high - self.low) / 4
 
-    def declare(
-        self, users: int | None = None, max_ratings: int | None = None
-    ) -> Schema:
+    def declare(self, users: int | None = None, max_ratings: int | None = None) -> Schema:
         """The same schema with what the owner declares."""
         return replace(
             self,
             users=users if users is not None else self.users,
-            max_ratings=max_ratings
-            if max_ratings is not None
-            else self.max_ratings,
+            max_ratings=max_ratings if max_ratings is not None else self.max_ratings,
         )
 
 
@@ -79,11 +75,8 @@ def _whole(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise SettingError(f"{name} is not a whole number", remedy=remedy)
     if int(value) < 1:
-        raise SettingError(
-            f"{name} is {int(value)}; it must be at least 1", remedy=remedy
-        )
+        raise SettingError(f"{name} is {int(value)}; it must be at least 1", remedy=remedy)
     if int(value) > MOST_PEOPLE:
         raise SettingError(
-            f"{name} is above {MOST_PEOPLE:,}, which is more than there are",
-            remedy=remedy,
+            f"{name} is above {MOST_PEOPLE:,}, which is more than there are", remedy=remedy
         )

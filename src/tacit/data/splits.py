@@ -37,12 +37,7 @@ class Split:
 
 
 def make(
-    ratings: Ratings,
-    how: str,
-    *,
-    seed: int = 0,
-    hold: int = 600,
-    fold_in: float = 0.8,
+    ratings: Ratings, how: str, *, seed: int = 0, hold: int = 600, fold_in: float = 0.8
 ) -> Split:
     """The split that `--split` names: `time` (or `date`), a date, `90/10`, `probe` or
     `people`."""
@@ -82,18 +77,14 @@ def parse_date(text: str) -> int:
     try:
         day = datetime.strptime(f"{text.strip()} +0000", "%Y-%m-%d %z")
     except ValueError:
-        raise SettingError(
-            f"{text!r} is not a date", remedy="write it as 2001-06-30"
-        ) from None
+        raise SettingError(f"{text!r} is not a date", remedy="write it as 2001-06-30") from None
     return int(day.timestamp())
 
 
 def per_rating(ratings: Ratings, test: float = 0.1, seed: int = 0) -> Split:
     """Each rating is held back with chance `test`."""
     _share("test", test)
-    return _same_people(
-        ratings, _rng(seed).random(len(ratings), dtype=np.float32) < test
-    )
+    return _same_people(ratings, _rng(seed).random(len(ratings), dtype=np.float32) < test)
 
 
 def by_time(ratings: Ratings, test: float = 0.1) -> Split:
@@ -114,8 +105,7 @@ def by_date(ratings: Ratings, first: int) -> Split:
     held = _times(ratings) >= first
     if not held.any() or held.all():
         raise SettingError(
-            "all ratings are on one side of that date",
-            remedy="choose a day within the data",
+            "all ratings are on one side of that date", remedy="choose a day within the data"
         )
     return _same_people(ratings, held)
 
@@ -124,10 +114,7 @@ def until(ratings: Ratings, end: int) -> Ratings:
     """Only what was rated before this moment (in seconds): how it was when there was less."""
     kept = ratings.take(_times(ratings) < end)
     if not len(kept):
-        raise SettingError(
-            "no rating is older than that date",
-            remedy="choose a later --until",
-        )
+        raise SettingError("no rating is older than that date", remedy="choose a later --until")
     return kept
 
 
@@ -136,30 +123,23 @@ def probe(ratings: Ratings, seed: int = 0) -> Split:
     Prize did."""
     rng = _rng(seed)
     # Many layouts have dates only: ratings of one day are in random order.
-    order = np.lexsort(
-        (rng.random(len(ratings)), _times(ratings), ratings.user)
-    )
+    order = np.lexsort((rng.random(len(ratings)), _times(ratings), ratings.user))
     latest = np.empty(len(ratings), dtype=np.bool_)
     latest[order] = _from_end(ratings) < PROBE_LATEST
-    return _same_people(
-        ratings, latest & (rng.random(len(ratings)) < PROBE_CHANCE)
-    )
+    return _same_people(ratings, latest & (rng.random(len(ratings)) < PROBE_CHANCE))
 
 
 def k_fold(ratings: Ratings, folds: int = 5, seed: int = 0) -> Iterator[Split]:
     """`folds` splits; every rating is held back in exactly one of them."""
     if not 2 <= folds <= 100:
         raise SettingError(
-            f"folds is {folds}; it must be from 2 to 100",
-            remedy="5 is a common choice",
+            f"folds is {folds}; it must be from 2 to 100", remedy="5 is a common choice"
         )
     part = _rng(seed).permutation(len(ratings)) % folds
     return (_same_people(ratings, part == fold) for fold in range(folds))
 
 
-def per_person(
-    ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: int = 0
-) -> Split:
+def per_person(ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: int = 0) -> Split:
     """Strong generalisation: `hold` people take no part in training.
 
     A share `fold_in` of each held person's ratings, at least one and not all, is given to
@@ -180,15 +160,11 @@ def per_person(
     people = ratings.take(cells)
 
     given = np.clip(
-        np.rint(fold_in * np.diff(people.ptr)).astype(np.int64),
-        1,
-        np.diff(people.ptr) - 1,
+        np.rint(fold_in * np.diff(people.ptr)).astype(np.int64), 1, np.diff(people.ptr) - 1
     )
     order = np.lexsort((rng.random(len(people)), people.user))
     tested = np.empty(len(people), dtype=np.bool_)
-    tested[order] = _from_end(people) < np.repeat(
-        np.diff(people.ptr) - given, np.diff(people.ptr)
-    )
+    tested[order] = _from_end(people) < np.repeat(np.diff(people.ptr) - given, np.diff(people.ptr))
     return Split(
         train=ratings.take(~cells),
         fold_in=people.take(~tested, drop_empty=False),
@@ -212,11 +188,7 @@ def _same_people(ratings: Ratings, held: NDArray[np.bool_]) -> Split:
 
 def _from_end(ratings: Ratings) -> NDArray[np.int64]:
     """For each cell in row order, how many cells of its row follow it."""
-    return (
-        np.repeat(ratings.ptr[1:], np.diff(ratings.ptr))
-        - 1
-        - np.arange(len(ratings))
-    )
+    return np.repeat(ratings.ptr[1:], np.diff(ratings.ptr)) - 1 - np.arange(len(ratings))
 
 
 def _times(ratings: Ratings) -> NDArray[np.int64]:

@@ -14,11 +14,7 @@ from tacit.data.asking import Asked
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack, rewritten
 from tacit.data.ratings import Ratings
-from tacit.data.reading.assemble import (
-    check_listed,
-    need_two_people,
-    only_likes,
-)
+from tacit.data.reading.assemble import check_listed, need_two_people, only_likes
 from tacit.data.reading.columns import of_rows
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
@@ -34,9 +30,7 @@ TIME = 8
 """Bytes of a moment."""
 
 
-def read_packed(
-    path: Path, ask: Asked, layout: str | None, memory: str | int | None
-) -> Ratings:
+def read_packed(path: Path, ask: Asked, layout: str | None, memory: str | int | None) -> Ratings:
     """The ratings of a packed file."""
     room = LOADED * memory_size(memory)
     columns = of_rows(ask.columns, ask.items)
@@ -99,9 +93,7 @@ def _changed(ratings: Ratings, ask: Asked, label: str) -> Ratings:
         if not isinstance(ratings, Packed):
             steps.append(lambda part: only_likes(part, least, label))
         else:
-            steps.append(
-                lambda part: part.take(part.value >= np.float32(least))
-            )
+            steps.append(lambda part: part.take(part.value >= np.float32(least)))
     if not steps:
         return ratings
     if isinstance(ratings, Packed):
@@ -109,9 +101,7 @@ def _changed(ratings: Ratings, ask: Asked, label: str) -> Ratings:
     return _one_by_one(steps)(ratings)
 
 
-def _one_by_one(
-    steps: list[Callable[[Ratings], Ratings]],
-) -> Callable[[Ratings], Ratings]:
+def _one_by_one(steps: list[Callable[[Ratings], Ratings]]) -> Callable[[Ratings], Ratings]:
     def change(part: Ratings) -> Ratings:
         for step in steps:
             part = step(part)
@@ -123,10 +113,6 @@ def _one_by_one(
 def _left(ratings: Ratings, label: str) -> Ratings:
     """Refuse what is left of nobody, or of one person."""
     if not len(ratings):
-        raise DataError(
-            "no rating is left",
-            place=label,
-            remedy="check --items and --positive",
-        )
+        raise DataError("no rating is left", place=label, remedy="check --items and --positive")
     need_two_people(ratings.n_users, label)
     return ratings

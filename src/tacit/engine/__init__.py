@@ -56,12 +56,9 @@ def find_engine(name: str, *, printed: bool = False) -> EngineClass:
     known = registered()
     if name not in engines():
         raise SettingError(
-            f"the engine {name!r} is unknown",
-            remedy=f"use {' or '.join(engines())}",
+            f"the engine {name!r} is unknown", remedy=f"use {' or '.join(engines())}"
         )
-    place = (
-        known.get(f"{name}{PRINTED}", known[name]) if printed else known[name]
-    )
+    place = known.get(f"{name}{PRINTED}", known[name]) if printed else known[name]
     module, cls = place.split(":")
     found: EngineClass = getattr(import_module(module), cls)
     return found
@@ -76,6 +73,4 @@ def make_engine(
 ) -> Engine:
     """The engine that was asked for over these ratings. `budget` is what every device's own
     ledger lets it answer in all."""
-    return find_engine(how.engine or "threads", printed=printed).over(
-        ratings, how, budget
-    )
+    return find_engine(how.engine or "threads", printed=printed).over(ratings, how, budget)

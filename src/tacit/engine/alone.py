@@ -42,9 +42,7 @@ class OnesShare:
 
     def same(self, other: OnesShare) -> bool:
         """Bit for bit; one NaN is like another, since a bound makes nothing of either."""
-        return all(
-            _same_rows(self.rows[name], other.rows[name]) for name in self.rows
-        ) and all(
+        return all(_same_rows(self.rows[name], other.rows[name]) for name in self.rows) and all(
             _same(self.kept[name], other.kept[name]) for name in self.kept
         )
 
@@ -64,31 +62,22 @@ def only(block: Block, place: int) -> Block:
     )
 
 
-def told_by(
-    round_: Round, block: Block, given: Mapping[str, Rows], place: int
-) -> OnesShare:
+def told_by(round_: Round, block: Block, given: Mapping[str, Rows], place: int) -> OnesShare:
     """One person's share of what her block gave. `block` is as `contribute` left it."""
     rows = {}
     for part in round_.parts:
         whole = given[part.name]
         if len(whole.ptr) != len(block.people) + 1:
-            raise Failure(
-                f"a contribution to {part.name} is not listed person by person"
-            )
+            raise Failure(f"a contribution to {part.name} is not listed person by person")
         mine = slice(int(whole.ptr[place]), int(whole.ptr[place + 1]))
         values = np.array(whole.values[mine])
         ptr = np.array([0, len(values)], np.int64)
         rows[part.name] = Rows(ptr, whole.index[mine].copy(), values)
-    kept = {
-        each.name: np.array(block.personal[each.name][place])
-        for each in round_.personal
-    }
+    kept = {each.name: np.array(block.personal[each.name][place]) for each in round_.personal}
     return OnesShare(rows, kept)
 
 
-def given_by(
-    round_: Round, block: Block, state: AnyState
-) -> Mapping[str, Rows]:
+def given_by(round_: Round, block: Block, state: AnyState) -> Mapping[str, Rows]:
     """What a block gives. In silence: a warning of a number that is none would tell that
     somebody has it, and bounds make nothing of it."""
     with np.errstate(all="ignore"):
@@ -120,9 +109,7 @@ class Witness:
     two calls shows too. Whom it looks at is settled by place, so it says nothing about them.
     """
 
-    def __init__(
-        self, round_: Round, state: AnyState, *, looks: bool = True
-    ) -> None:
+    def __init__(self, round_: Round, state: AnyState, *, looks: bool = True) -> None:
         self._round = round_
         self._state = state
         self._looks = looks and is_checked(round_)
@@ -136,9 +123,7 @@ class Witness:
         places = some(len(block.people))
         self._alone = [only(block, place) for place in places]
         given = given_by(self._round, block, self._state)
-        self._told = [
-            told_by(self._round, block, given, place) for place in places
-        ]
+        self._told = [told_by(self._round, block, given, place) for place in places]
         return given
 
     def check(self) -> None:

@@ -51,9 +51,7 @@ class Answers:
         self.count += count
         check_rows(rows, name=self.part.name, people=count, size=self.part.size)
         if self.part.kind is Kind.REPORT and (np.diff(rows.ptr) != 1).any():
-            raise Failure(
-                f"a device gives one report to {self.part.name}, no more and no fewer"
-            )
+            raise Failure(f"a device gives one report to {self.part.name}, no more and no fewer")
         if self.is_choice:
             self._hear_choices(block, rows, cheats)
         elif self.part.kind is Kind.REPORT:
@@ -101,14 +99,8 @@ class Answers:
         """All answers as the server uses them: unbiased sums, or who said what."""
         private = self.event is not None and not bits.injected()
         if self.is_choice:
-            who = (
-                np.concatenate(self.who) if self.who else np.zeros(0, np.int64)
-            )
-            said = (
-                np.concatenate(self.said)
-                if self.said
-                else np.zeros(0, np.int64)
-            )
+            who = np.concatenate(self.who) if self.who else np.zeros(0, np.int64)
+            said = np.concatenate(self.said) if self.said else np.zeros(0, np.int64)
             told = np.column_stack([who, said]).astype(np.float64)
             return Released(told, 0.0, private, self.count)
         if self.part.kind is Kind.REPORT:
@@ -118,9 +110,7 @@ class Answers:
             sd = factor * sqrt(self.count / max(self.total.size, 1))
             return Released(self.total * factor, sd, private, self.count)
         steps = self.part.bound.steps
-        return Released(
-            self.total / steps, self._sd() / steps, private, self.count
-        )
+        return Released(self.total / steps, self._sd() / steps, private, self.count)
 
     def _sd(self) -> float:
         """Of the noise of all vectors together, in steps."""

@@ -52,9 +52,7 @@ class Engine(Protocol):
     def check(self, plan: Plan) -> None:
         """Refuse, before anything is paid, a plan that cannot be run here."""
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Sum the contributions, noise every part from its paid event, release."""
 
 

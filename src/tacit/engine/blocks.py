@@ -54,10 +54,7 @@ def singly(ratings: Ratings, people: People) -> Iterator[Piece]:
 
 
 def block_of(
-    ratings: Ratings,
-    piece: Piece,
-    personal: Arrays = NOTHING,
-    draws: Arrays = NOTHING,
+    ratings: Ratings, piece: Piece, personal: Arrays = NOTHING, draws: Arrays = NOTHING
 ) -> Block:
     """Some people as a kernel sees them: values on the inner scale, their own rows of
     personal state."""
@@ -72,13 +69,9 @@ def block_of(
         rows = piece
         counts = np.diff(ratings.ptr)[piece]
         ptr = np.concatenate([[0], np.cumsum(counts)])
-        cells = np.repeat(ratings.ptr[piece] - ptr[:-1], counts) + np.arange(
-            ptr[-1]
-        )
+        cells = np.repeat(ratings.ptr[piece] - ptr[:-1], counts) + np.arange(ptr[-1])
     schema = ratings.schema
-    value = (
-        ratings.value[cells].astype(np.float64) - schema.middle
-    ) / schema.unit_width
+    value = (ratings.value[cells].astype(np.float64) - schema.middle) / schema.unit_width
     time = ratings.time[cells] if ratings.time is not None else None
     # A copy: through a view a kernel could reach what others keep.
     own = {name: np.array(kept[piece]) for name, kept in personal.items()}

@@ -37,9 +37,7 @@ def add_chunks(
     """Add everybody to rows `top`.. of the matrix. `parts` are bands of these rows."""
     from tacit.engine.kernels import arrange, entry_band, factor_band
 
-    def add(
-        part: tuple[int, int], cells: IntegerRows, weight: NDArray[np.int64]
-    ) -> None:
+    def add(part: tuple[int, int], cells: IntegerRows, weight: NDArray[np.int64]) -> None:
         first, last = part
         band = sums[first - top : last - top]
         if weighted:
@@ -62,9 +60,7 @@ def add_chunks(
                 each.result()
 
 
-def _ahead(
-    pool: ThreadPoolExecutor, chunks: Iterable[Blocks]
-) -> Iterator[list[Bounded]]:
+def _ahead(pool: ThreadPoolExecutor, chunks: Iterable[Blocks]) -> Iterator[list[Bounded]]:
     """Each chunk, while the next is read."""
     coming = None
     for chunk in chunks:

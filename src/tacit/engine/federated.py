@@ -76,17 +76,13 @@ class Federated(Threads):
         self.cohorts: list[int] = []
 
     @classmethod
-    def over(
-        cls, ratings: Ratings, how: How, budget: Budget | None = None
-    ) -> Self:
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """Devices and servers of which those add the noise that were asked to."""
         made = super().over(ratings, how)
         made._from = how.noise_from or NOISE_FROM
         return made
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Sum over the devices that take part, with the noise of all their shares."""
         self._check_round(round_)
         self._make_room(round_)
@@ -105,26 +101,18 @@ class Federated(Threads):
 
     def _check_round(self, round_: Round) -> None:
         super()._check_round(round_)
-        summed = (
-            p.kind is Kind.SUM and not p.is_sequential for p in round_.parts
-        )
+        summed = (p.kind is Kind.SUM and not p.is_sequential for p in round_.parts)
         if not all(summed):
             raise SettingError(
                 f"the round {round_.name} is not a sum: it has no federated form here"
             )
 
-    def _for_all(
-        self, round_: Round, released: Released, state: State
-    ) -> Released:
+    def _for_all(self, round_: Round, released: Released, state: State) -> Released:
         """A sum over a cohort as an estimate for all people."""
         return for_everyone(released, state.people, self._cohort)
 
     def _release(
-        self,
-        round_: Round,
-        part: Part,
-        whole: NDArray[np.int64],
-        event: Event | None,
+        self, round_: Round, part: Part, whole: NDArray[np.int64], event: Event | None
     ) -> Released:
         if event is None:
             return Released(off_grid(part, whole), 0.0, private=False)
@@ -135,9 +123,7 @@ class Federated(Threads):
             private=not bits.injected(),
         )
 
-    def _noise(
-        self, round_: Round, part: Part, event: Event, shape: tuple[int, ...]
-    ) -> Noise:
+    def _noise(self, round_: Round, part: Part, event: Event, shape: tuple[int, ...]) -> Noise:
         """What both servers and the shares of all devices add up to."""
         size = int(np.prod(shape))
         total, variance = np.zeros(size, np.int64), 0.0
@@ -148,9 +134,7 @@ class Federated(Threads):
                 variance += spread.variance
         if self._from != "servers":
             if not isinstance(event, Skellam | Laplace):
-                raise SettingError(
-                    f"the noise of {event.name} cannot be shared among devices"
-                )
+                raise SettingError(f"the noise of {event.name} cannot be shared among devices")
             devices = self._cohort
             enough = max(1, floor(self._honest * devices))
             total += together(event, size, devices, enough)
@@ -171,9 +155,7 @@ class Federated(Threads):
     def turn(self, turns: Turns) -> People:
         """Those who are online and have turns left, at most a cohort of them."""
         count = self.people
-        if (
-            turns.index == 0 or len(self._turns) != count
-        ):  # a new series of turns
+        if turns.index == 0 or len(self._turns) != count:  # a new series of turns
             self._turns = np.zeros(count, np.int64)
         able = self._turns < turns.most
         if turns.leave or turns.join:
@@ -182,9 +164,7 @@ class Federated(Threads):
         if self._groups is not None:
             people = np.sort(self._groups[len(self.cohorts)])
         elif turns.cohort is not None and len(people) > turns.cohort:
-            people = np.sort(
-                self._rng.choice(people, turns.cohort, replace=False)
-            )
+            people = np.sort(self._rng.choice(people, turns.cohort, replace=False))
         self._turns[people] += 1
         self._cohort = len(people)
         self._present = None if len(people) == count else people

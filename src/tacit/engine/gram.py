@@ -48,9 +48,7 @@ class Bounded(NamedTuple):
         return shapes(self)
 
 
-NOBODY = Bounded(
-    NO_WEIGHTS, np.zeros(0, np.uint16), np.zeros(0, np.int16), NO_WEIGHTS
-)
+NOBODY = Bounded(NO_WEIGHTS, np.zeros(0, np.uint16), np.zeros(0, np.int16), NO_WEIGHTS)
 
 
 class Factors:
@@ -63,14 +61,10 @@ class Factors:
         self._blocks: dict[int, Bounded] = {}
         self._weighted = False
 
-    def add(
-        self, position: int, rows: Rows, people: int, own: Whole | None = None
-    ) -> None:
+    def add(self, position: int, rows: Rows, people: int, own: Whole | None = None) -> None:
         """Bound one block, times its people's `own` weights; cells outside the matrix are left
         out after they counted."""
-        check_rows(
-            rows, name=self.part.name, people=people, size=self.part.size + 1
-        )
+        check_rows(rows, name=self.part.name, people=people, size=self.part.size + 1)
         q = self.bound.apply(rows)
         if own is not None:
             q = lessened(q, rows.ptr, factor_weights(own))
@@ -83,9 +77,7 @@ class Factors:
         if len(index) > 1:
             same = np.repeat(np.arange(people), counts)
             if ((index[1:] <= index[:-1]) & (same[1:] == same[:-1])).any():
-                order = np.lexsort(
-                    (index, same)
-                )  # the kernel scans each row forward
+                order = np.lexsort((index, same))  # the kernel scans each row forward
                 index, value = index[order], value[order]
                 if ((index[1:] == index[:-1]) & (same[1:] == same[:-1])).any():
                     raise Failure(
@@ -118,9 +110,7 @@ class Factors:
         if cells > max(chunked.SMALLER * size**2, chunked.CHUNK):
             return self._in_passes(name, charge, threads, size)
         band_sums = self.bands()
-        opened = GramRelease(
-            name, size, self.bound.diagonal, self.bound.steps, charge
-        )
+        opened = GramRelease(name, size, self.bound.diagonal, self.bound.steps, charge)
         out = np.zeros((size, size), np.float32)
 
         def work(band: tuple[int, int]) -> None:
@@ -130,9 +120,7 @@ class Factors:
         mirror(out, threads)
         return Released(out, opened.sd, opened.private)
 
-    def _in_passes(
-        self, name: str, charge: Charge, threads: int, rows: int
-    ) -> Released:
+    def _in_passes(self, name: str, charge: Charge, threads: int, rows: int) -> Released:
         """The same, so many rows of the matrix at a time, people in chunks."""
         from tacit.engine.kernels import bands, mirror
 
@@ -144,14 +132,10 @@ class Factors:
             end = min(top + rows, size)
             sums = np.zeros((end - top, size), np.int64)
             parts = [(a + top, b + top) for a, b in bands(end - top, BAND)]
-            chunked.add_chunks(
-                sums, top, parts, self._chunks(), self._weighted, threads
-            )
+            chunked.add_chunks(sums, top, parts, self._chunks(), self._weighted, threads)
 
             def noise(
-                part: tuple[int, int],
-                sums: NDArray[np.int64] = sums,
-                top: int = top,
+                part: tuple[int, int], sums: NDArray[np.int64] = sums, top: int = top
             ) -> None:
                 first, last = part
                 rows = sums[first - top : last - top]
@@ -217,9 +201,7 @@ def square(part: Part, packed: NDArray[Any]) -> NDArray[np.float32]:
     from tacit.engine.kernels import mirror
 
     out = np.zeros((part.size, part.size), np.float32)
-    out[np.triu_indices(part.size, _skip(part))] = (
-        packed[:, 0] / part.bound.steps
-    )
+    out[np.triu_indices(part.size, _skip(part))] = packed[:, 0] / part.bound.steps
     mirror(out)
     return out
 
@@ -227,9 +209,7 @@ def square(part: Part, packed: NDArray[Any]) -> NDArray[np.float32]:
 def off_grid(part: Part, whole: NDArray[Any]) -> NDArray[Any]:
     """What a sum of devices' words stands for: an array of the part's shape, or its
     symmetric matrix."""
-    return (
-        square(part, whole) if part.form == "gram" else whole / part.bound.steps
-    )
+    return square(part, whole) if part.form == "gram" else whole / part.bound.steps
 
 
 def _skip(part: Part) -> int:
@@ -238,9 +218,7 @@ def _skip(part: Part) -> int:
 
 
 def each_of(
-    work: Callable[[tuple[int, int]], None],
-    parts: list[tuple[int, int]],
-    threads: int,
+    work: Callable[[tuple[int, int]], None], parts: list[tuple[int, int]], threads: int
 ) -> None:
     """Call `work` for every part; each thread takes the next one."""
     if threads == 1:

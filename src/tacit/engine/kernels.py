@@ -63,23 +63,15 @@ class IntegerRows:
 
 
 def arrange(
-    ptr: Int64s,
-    item: Indices,
-    value: NDArray[np.int16] | NDArray[np.int32],
-    n_items: int,
+    ptr: Int64s, item: Indices, value: NDArray[np.int16] | NDArray[np.int32], n_items: int
 ) -> IntegerRows:
     """Rows in user order (items ascending in each row), with the other order made by counting."""
     if len(item) >= 2**32:
         raise SettingError(
-            "more than 4,294,967,295 ratings",
-            remedy="restrict the catalogue or the people",
+            "more than 4,294,967,295 ratings", remedy="restrict the catalogue or the people"
         )
-    narrow: Any = item.astype(
-        np.uint16 if n_items <= 2**16 else np.uint32, copy=False
-    )
-    return IntegerRows(
-        n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items)
-    )
+    narrow: Any = item.astype(np.uint16 if n_items <= 2**16 else np.uint32, copy=False)
+    return IntegerRows(n_items, ptr, narrow, value, *by_item(ptr, narrow, n_items))
 
 
 def bytes_needed(n_items: int, matrices: int = 1, rows: int = 32) -> int:
@@ -98,9 +90,7 @@ def work_by_row(cells: IntegerRows) -> Int64s:
 def bands(n_items: int, rows: int = 32) -> list[tuple[int, int]]:
     """Consecutive (first, last) row ranges; small enough that threads taking the next free
     one finish together."""
-    return [
-        (first, min(first + rows, n_items)) for first in range(0, n_items, rows)
-    ]
+    return [(first, min(first + rows, n_items)) for first in range(0, n_items, rows)]
 
 
 def factor_band(
@@ -112,26 +102,12 @@ def factor_band(
     if not add:
         out[:] = 0
     _factor_band(
-        cells.ptr,
-        cells.item,
-        cells.value,
-        cells.start,
-        cells.user,
-        cells.cell,
-        first,
-        last,
-        out,
+        cells.ptr, cells.item, cells.value, cells.start, cells.user, cells.cell, first, last, out
     )
 
 
 def entry_band(
-    cells: IntegerRows,
-    weight: Int64s,
-    first: int,
-    last: int,
-    out: Int64s,
-    *,
-    add: bool = False,
+    cells: IntegerRows, weight: Int64s, first: int, last: int, out: Int64s, *, add: bool = False
 ) -> None:
     """Rows first..last-1 of the sum of round(weight_u q_i q_j / 2^SHIFT), columns j >= i.
     With `add`, to what is there.
@@ -143,8 +119,7 @@ def entry_band(
     _check(cells, first, last, out)
     if len(weight) != cells.n_users:
         raise SettingError(
-            f"{len(weight)} weights for {cells.n_users} rows",
-            remedy="give one weight a person",
+            f"{len(weight)} weights for {cells.n_users} rows", remedy="give one weight a person"
         )
     if not add:
         out[:] = 0
@@ -163,10 +138,7 @@ def entry_band(
 
 
 def _check(cells: IntegerRows, first: int, last: int, out: Int64s) -> None:
-    if not 0 <= first <= last <= cells.n_items or out.shape != (
-        last - first,
-        cells.n_items,
-    ):
+    if not 0 <= first <= last <= cells.n_items or out.shape != (last - first, cells.n_items):
         raise SettingError(
             f"a band of rows {first} to {last} does not fit {cells.n_items} items and an "
             f"output of shape {out.shape}",
@@ -215,10 +187,7 @@ def _factor_band(
     for i in range(first, last):
         row = out[i - first]
         for at in range(start[i], start[i + 1]):
-            begin, end = (
-                np.uint64(cell[at]),
-                np.uint64(ptr[np.int64(user[at]) + 1]),
-            )
+            begin, end = (np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1]))
             x = np.int64(value[begin])
             if x == 0:
                 continue
@@ -244,10 +213,7 @@ def _entry_band(
     for i in range(first, last):
         row = out[i - first]
         for at in range(start[i], start[i + 1]):
-            begin, end = (
-                np.uint64(cell[at]),
-                np.uint64(ptr[np.int64(user[at]) + 1]),
-            )
+            begin, end = (np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1]))
             x = weight[user[at]] * np.int64(value[begin])
             if x == 0:
                 continue

@@ -79,9 +79,7 @@ class Local(InMemory):
         self._sent: dict[str, NDArray[np.float64]] = {}
 
     @classmethod
-    def over(
-        cls, ratings: Ratings, how: How, budget: Budget | None = None
-    ) -> Self:
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """Devices whose own ledgers let them answer `budget` in all, unless they were told
         another cap."""
         made = super().over(ratings, how)
@@ -89,14 +87,10 @@ class Local(InMemory):
             made.scenario = Scenario.told(how.devices, cls.name)
         if budget is not None:
             own = made.scenario.cap if made.scenario else None
-            made._cap = Budget(
-                budget.epsilon if own is None else own, budget.delta
-            )
+            made._cap = Budget(budget.epsilon if own is None else own, budget.delta)
         return made
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Devices pay, all of them before any answers; then each computes, randomizes and
         answers."""
         answers = self._open(round_, charge)
@@ -104,10 +98,7 @@ class Local(InMemory):
         pieces = list(self._cut(people))
         workers = max(1, min(self.threads, len(pieces)))
         heard = [
-            {
-                name: self._answers(a.part, a.event)
-                for name, a in answers.items()
-            }
+            {name: self._answers(a.part, a.event) for name, a in answers.items()}
             for _ in range(workers)
         ]
 
@@ -130,8 +121,7 @@ class Local(InMemory):
         for part in round_.parts:
             if part.kind not in (Kind.REPORT, Kind.SUM) or part.is_sequential:
                 raise SettingError(
-                    f"{part.words} releases need a trusted party",
-                    remedy="use --engine threads",
+                    f"{part.words} releases need a trusted party", remedy="use --engine threads"
                 )
 
     def _answers(self, part: Part, event: Event | None) -> Answers:
@@ -146,11 +136,7 @@ class Local(InMemory):
         return None
 
     def _cut(self, people: People) -> Iterator[Piece]:
-        return (
-            blocks.singly(self.ratings, people)
-            if self.alone
-            else super()._cut(people)
-        )
+        return blocks.singly(self.ratings, people) if self.alone else super()._cut(people)
 
     def _pay(self, answers: Mapping[str, Answers], people: People) -> People:
         """Who may answer, durably charged. A device without room in its book stays silent."""
@@ -179,11 +165,7 @@ class Local(InMemory):
         self._check_round(round_)
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
-            noised = (
-                part.kind is Kind.SUM
-                and event is not None
-                and part.printed is None
-            )
+            noised = part.kind is Kind.SUM and event is not None and part.printed is None
             if noised and not isinstance(part.bound, Replaced):
                 raise Failure(
                     f"the bound of {part.name} is for people who stay away, not for any "

@@ -51,10 +51,7 @@ class InMemory:
     must see what a leak would do says no (`tacit.auditing.walk`)."""
 
     def __init__(
-        self,
-        ratings: Ratings,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, ratings: Ratings, threads: int | None = None, progress: Progress | None = None
     ) -> None:
         self.ratings = ratings
         self.threads = threads or len(os.sched_getaffinity(0))
@@ -65,9 +62,7 @@ class InMemory:
         self._known: tuple[int, ThreadpoolController] | None = None
 
     @classmethod
-    def over(
-        cls, ratings: Ratings, how: How, budget: Budget | None = None
-    ) -> Self:
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """An engine over these ratings, as it was asked for."""
         if isinstance(ratings, Packed):
             raise too_large()
@@ -108,10 +103,7 @@ class InMemory:
             self._check_round(round_)
 
     def _check_round(self, round_: Round) -> None:
-        papers = [
-            round_.takes_part.printed,
-            *(part.printed for part in round_.parts),
-        ]
+        papers = [round_.takes_part.printed, *(part.printed for part in round_.parts)]
         if any(papers) and not self.printed:
             raise SettingError(
                 f"the round {round_.name} is as a paper prints it: nothing certifies it",

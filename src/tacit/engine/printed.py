@@ -45,28 +45,20 @@ class PrintedThreads(Threads):
         """What a paper trained of its people."""
         return self._personal
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """An epoch makes its arrays itself; anything else is summed as usual."""
-        epochs = {
-            part.name: part.printed for part in round_.parts if part.printed
-        }
+        epochs = {part.name: part.printed for part in round_.parts if part.printed}
         if not any(part.is_sequential for part in round_.parts):
             return super().run(round_, state, charge)
         if not all(part.is_sequential for part in round_.parts):
-            raise Failure(
-                f"the round {round_.name} is part an epoch and part a sum"
-            )
+            raise Failure(f"the round {round_.name} is part an epoch and part a sum")
         self._make_room(round_)
         draws = {
             part.name: self._handed(round_, part, epochs[part.name], charge)
             for part in round_.parts
         }
         people = self._who(round_.takes_part)
-        block = self._block(
-            slice(0, self.people) if people is None else people, draws
-        )
+        block = self._block(slice(0, self.people) if people is None else people, draws)
         made = round_.contribute(block, state)
         self._keep(block, round_)
         if self._progress:
@@ -75,9 +67,7 @@ class PrintedThreads(Threads):
         for part in round_.parts:
             noised = bool(draws[part.name].any()) or epochs[part.name].bare
             private = noised and not bits.injected()
-            done[part.name] = Released(
-                _filled(part, made[part.name]), 0.0, private
-            )
+            done[part.name] = Released(_filled(part, made[part.name]), 0.0, private)
         return done
 
     def _handed(
@@ -90,9 +80,7 @@ class PrintedThreads(Threads):
     def raters(self, item: int) -> People:
         """The people who rated an item."""
         order = self.ratings.by_item
-        return order.user[order.ptr[item] : order.ptr[item + 1]].astype(
-            np.int64
-        )
+        return order.user[order.ptr[item] : order.ptr[item + 1]].astype(np.int64)
 
 
 def _filled(part: Part, rows: Rows) -> NDArray[np.float64]:
@@ -141,9 +129,7 @@ class PrintedSimulate(Simulate):
         if not _in_one_piece(round_):
             super()._check_round(round_)
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """A twin that is trained in one piece has no devices: it runs as on threads."""
         if _in_one_piece(round_):
             whole = PrintedThreads(self.ratings, self.threads, self._progress)
@@ -151,9 +137,7 @@ class PrintedSimulate(Simulate):
         return super().run(round_, state, charge)
 
     def _made_federation(self) -> Federated:
-        return PrintedFederated(
-            self.ratings, self.threads, self._progress, noise=self.noise_from
-        )
+        return PrintedFederated(self.ratings, self.threads, self._progress, noise=self.noise_from)
 
     @property
     def kept(self) -> Kept:
@@ -164,8 +148,7 @@ class PrintedSimulate(Simulate):
 def _in_one_piece(round_: Round) -> bool:
     """Whether it is the training of a twin: an epoch that no paper claims anything for."""
     return all(
-        isinstance(part.printed, Epoch) and part.printed.claim is None
-        for part in round_.parts
+        isinstance(part.printed, Epoch) and part.printed.claim is None for part in round_.parts
     )
 
 
@@ -184,26 +167,18 @@ class PrintedFederated(Federated):
         """What a paper trained of its people."""
         return self._personal
 
-    def _for_all(
-        self, round_: Round, released: Released, state: State
-    ) -> Released:
+    def _for_all(self, round_: Round, released: Released, state: State) -> Released:
         if round_.takes_part.printed:  # of those who are here, as printed
             return released
         return super()._for_all(round_, released, state)
 
-    def _noise(
-        self, round_: Round, part: Part, event: Event, shape: tuple[int, ...]
-    ) -> Noise:
+    def _noise(self, round_: Round, part: Part, event: Event, shape: tuple[int, ...]) -> Noise:
         if isinstance(event, Unbounded):
             return self._printed(round_, part, event, shape)
         return super()._noise(round_, part, event, shape)
 
     def _printed(
-        self,
-        round_: Round,
-        part: Part,
-        event: Unbounded,
-        shape: tuple[int, ...],
+        self, round_: Round, part: Part, event: Unbounded, shape: tuple[int, ...]
     ) -> Noise:
         nothing = Noise(np.zeros(shape, np.int64), 0.0)
         if event.noise == "none":
@@ -238,12 +213,7 @@ class PrintedFederated(Federated):
         return Noise(own + eta, (each + 2 * event.scale**2) ** 0.5)
 
     def _eta_of(
-        self,
-        name: str,
-        event: Unbounded,
-        shape: tuple[int, ...],
-        *,
-        everything: bool,
+        self, name: str, event: Unbounded, shape: tuple[int, ...], *, everything: bool
     ) -> NDArray[np.int64]:
         """Drawn once: in S3 for every item (section 4.3), before anybody's ratings enter; in
         S2 by an item's raters."""

@@ -47,15 +47,8 @@ class Scenario:
     def told(given: Mapping[str, Any], engine: str) -> Scenario:
         """From `--devices NAME=VALUE`. Real devices (`local`) behave as they do: only their
         ledger can be named."""
-        kinds = {
-            field.name: (str if field.name == "book" else float)
-            for field in fields(Scenario)
-        }
-        known = [
-            name
-            for name in kinds
-            if engine == "simulate" or name in ("book", "cap")
-        ]
+        kinds = {field.name: (str if field.name == "book" else float) for field in fields(Scenario)}
+        known = [name for name in kinds if engine == "simulate" or name in ("book", "cap")]
         found: dict[str, Any] = {}
         for name, value in given.items():
             if engine not in ("local", "simulate") or name not in known:
@@ -67,18 +60,12 @@ class Scenario:
             try:
                 found[name] = kinds[name](value)
             except (TypeError, ValueError):
-                raise SettingError(
-                    f"devices: {name} is {value!r}, which is no number"
-                ) from None
-        found |= {
-            name: int(found[name]) for name in ("over", "seed") if name in found
-        }
+                raise SettingError(f"devices: {name} is {value!r}, which is no number") from None
+        found |= {name: int(found[name]) for name in ("over", "seed") if name in found}
         return Scenario(**found)
 
     def words(self) -> list[str]:
         """What is not as usual, for a statement; a path is nobody's business."""
         usual = asdict(Scenario(book=self.book))
         changed = {n: v for n, v in asdict(self).items() if v != usual[n]}
-        return [
-            f"devices: {name} = {value:g}" for name, value in changed.items()
-        ]
+        return [f"devices: {name} = {value:g}" for name, value in changed.items()]

@@ -30,8 +30,7 @@ class Scratch:
 
     def _full(self, error: OSError) -> StorageError:
         return StorageError(
-            f"what does not fit into memory cannot be written to {self.folder}: "
-            f"{error.strerror}",
+            f"what does not fit into memory cannot be written to {self.folder}: {error.strerror}",
             remedy="make room there, or raise --memory",
         )
 
@@ -71,9 +70,7 @@ class KeptRows:
             return self._run(people.start, people.stop)
         if not len(people):
             return np.empty((0, self.width))
-        return np.concatenate(
-            [self._run(int(run[0]), int(run[-1]) + 1) for run in runs(people)]
-        )
+        return np.concatenate([self._run(int(run[0]), int(run[-1]) + 1) for run in runs(people)])
 
     def __setitem__(self, people: Any, rows: NDArray[np.float64]) -> None:
         first = 0

@@ -31,9 +31,7 @@ class Simulate(Local):
     """See the module. Answers are added up, so neither blocks nor threads change anything."""
 
     name = "simulate"
-    trust = (
-        "devices and servers simulated in one process, which saw every rating"
-    )
+    trust = "devices and servers simulated in one process, which saw every rating"
     alone = False
     noise_from: NoiseFrom = NOISE_FROM
     """Of turns under two servers: who adds it."""
@@ -54,17 +52,13 @@ class Simulate(Local):
         self._federated: Federated | None = None
 
     @classmethod
-    def over(
-        cls, ratings: Ratings, how: How, budget: Budget | None = None
-    ) -> Self:
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """As asked for, with the noise of a federation from where it was asked to be."""
         made = super().over(ratings, how, budget)
         made.noise_from = how.noise_from or NOISE_FROM
         return made
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """As devices answer, or take turns under two servers."""
         if isinstance(round_.takes_part, Turns):
             return self._federation().run(round_, state, charge)
@@ -86,9 +80,7 @@ class Simulate(Local):
         return self._federated
 
     def _made_federation(self) -> Federated:
-        return Federated(
-            self.ratings, self.threads, self._progress, noise=self.noise_from
-        )
+        return Federated(self.ratings, self.threads, self._progress, noise=self.noise_from)
 
     def _here(self) -> Fleet | None:
         """The simulated devices, made when the first round asks for them."""
@@ -101,9 +93,7 @@ class Simulate(Local):
         if fleet is None:
             return people
         there = fleet.there(self._round)
-        return (
-            np.flatnonzero(there) if people is None else people[there[people]]
-        )
+        return np.flatnonzero(there) if people is None else people[there[people]]
 
     def _cheats(self, people: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         fleet = self._here()

@@ -39,9 +39,7 @@ class SpilledFactors(Factors):
         """Bytes for the 64-bit rows of one pass."""
 
     def _store(self, position: int, block: Bounded) -> None:
-        size = len(block.value) * (
-            block.columns.itemsize + block.value.itemsize
-        )
+        size = len(block.value) * (block.columns.itemsize + block.value.itemsize)
         with self._lock:
             start, self._end = self._end, self._end + size
         self._scratch.write(block.columns, start)

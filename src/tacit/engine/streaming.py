@@ -41,11 +41,7 @@ class Streaming(Threads):
     """See the module."""
 
     def __init__(
-        self,
-        ratings: Packed,
-        threads: int | None,
-        progress: Progress | None,
-        memory: int,
+        self, ratings: Packed, threads: int | None, progress: Progress | None, memory: int
     ) -> None:
         super().__init__(ratings, threads, progress)
         self.memory = memory
@@ -71,24 +67,19 @@ class Streaming(Threads):
         """Put the ratings over the rows of a public catalogue, in a scratch file if they are
         not."""
         if list(items.ids) != list(self.ratings.items):
-            self.ratings = rewritten(
-                self.packed, lambda part: aligned(part, items), self.folder
-            )
+            self.ratings = rewritten(self.packed, lambda part: aligned(part, items), self.folder)
 
     def limit(self, most: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""
         words = bits.fresh().words
         self.ratings = rewritten(
-            self.packed,
-            lambda part: limit_ratings(part, most, words),
-            self.folder,
+            self.packed, lambda part: limit_ratings(part, most, words), self.folder
         )
 
     def pattern(self) -> Pattern:
         """Refused: it is all cells at once."""
         raise SettingError(
-            "at the unit value who rated what is held in memory, and these ratings are "
-            "larger",
+            "at the unit value who rated what is held in memory, and these ratings are larger",
             remedy="raise --memory, or use --unit user",
         )
 
@@ -116,10 +107,7 @@ class Streaming(Threads):
         """Where the rows of each Gram part are gathered."""
         parts = [part for part in round_.parts if part.form == "gram"]
         left = self.room - sum(4 * part.size**2 for part in parts)
-        return {
-            part.name: SpilledFactors(part, self.folder, max(left, 0))
-            for part in parts
-        }
+        return {part.name: SpilledFactors(part, self.folder, max(left, 0)) for part in parts}
 
     def _make_room(self, round_: Round) -> None:
         """For personal state that no earlier round has kept: in memory, or on disk."""

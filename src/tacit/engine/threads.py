@@ -36,9 +36,7 @@ class Threads(InMemory):
     _weights: Whole | None = None
 
     @classmethod
-    def over(
-        cls, ratings: Ratings, how: How, budget: Budget | None = None
-    ) -> Self:
+    def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """An engine over these ratings; where they are in a file, one that streams them."""
         if cls is Threads and isinstance(ratings, Packed):
             from tacit.engine.streaming import Streaming
@@ -48,9 +46,7 @@ class Threads(InMemory):
             return cast("Self", made)
         return super().over(ratings, how, budget)
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Sum over blocks of people, then noise and release part by part."""
         self._check_round(round_)
         self._make_room(round_)
@@ -60,9 +56,7 @@ class Threads(InMemory):
         for part in round_.parts:
             path = f"{round_.name}/{part.name}"
             if part.name in factors:
-                done[part.name] = factors[part.name].release(
-                    path, charge, self.threads
-                )
+                done[part.name] = factors[part.name].release(path, charge, self.threads)
             else:
                 whole = sums[part.name].whole
                 done[part.name] = release(path, whole, part.bound.steps, charge)
@@ -81,9 +75,7 @@ class Threads(InMemory):
         if self._asked is None:
             return None
         if self._weights is None:
-            known = (
-                self._asked.get(user, WHOLE) for user in self.ratings.users
-            )
+            known = (self._asked.get(user, WHOLE) for user in self.ratings.users)
             self._weights = np.array(list(known), np.int64)
         return self._weights[people]
 
@@ -92,8 +84,7 @@ class Threads(InMemory):
         if any(part.kind is Kind.REPORT for part in round_.parts):
             # A sum of n bits is odd if n is: exact about who takes part, which here is private.
             raise SettingError(
-                "randomized reports show who takes part",
-                remedy="use --engine local or simulate",
+                "randomized reports show who takes part", remedy="use --engine local or simulate"
             )
 
     def _sum(
@@ -103,10 +94,7 @@ class Threads(InMemory):
         pieces = list(self._cut(self._who(round_.takes_part)))
         workers = max(1, min(self.threads, len(pieces)))
         summed = [part for part in round_.parts if part.name not in factors]
-        totals = [
-            {part.name: RunningSum(part) for part in summed}
-            for _ in range(workers)
-        ]
+        totals = [{part.name: RunningSum(part) for part in summed} for _ in range(workers)]
 
         witness = self._witness(round_, state)
 
@@ -130,9 +118,7 @@ class Threads(InMemory):
 
 def factors_of(round_: Round) -> dict[str, Factors]:
     """Where the rows of each Gram part are gathered."""
-    return {
-        part.name: Factors(part) for part in round_.parts if part.form == "gram"
-    }
+    return {part.name: Factors(part) for part in round_.parts if part.form == "gram"}
 
 
 class RunningSum:
@@ -149,12 +135,7 @@ class RunningSum:
 
         part = self.part
         whole = bounded(
-            part.bound,
-            rows,
-            name=part.name,
-            people=people,
-            size=part.size,
-            width=part.width,
+            part.bound, rows, name=part.name, people=people, size=part.size, width=part.width
         )
         if own is not None:
             whole = lessened(whole, rows.ptr, own)

@@ -53,9 +53,7 @@ class Arm:
         }
         if self.delta is not None and (private or printed):
             asked["delta"] = self.delta
-        return find(self.method)(
-            **dict(self.options) | asked | dict(self.settings)
-        )
+        return find(self.method)(**dict(self.options) | asked | dict(self.settings))
 
     def key(self) -> dict[str, Any]:
         """All that its answer depends on, as JSON can hold it."""
@@ -88,9 +86,7 @@ class Arm:
     @property
     def name(self) -> str:
         """In a few words, for a bar of progress."""
-        budget = (
-            self.calibration if self.epsilon is None else f"{self.epsilon:g}"
-        )
+        budget = self.calibration if self.epsilon is None else f"{self.epsilon:g}"
         return f"{self.method} {budget}"
 
     @property
@@ -127,18 +123,12 @@ class Grid:
         for name, values in self.sweep.items():
             if not len(values):
                 raise SettingError(
-                    f"--sweep {name} names no value",
-                    remedy=f"for example: --sweep {name}=5,20",
+                    f"--sweep {name} names no value", remedy=f"for example: --sweep {name}=5,20"
                 )
             if name in self.settings:
-                raise SettingError(
-                    f"{name} is both set and swept",
-                    remedy="keep one of the two",
-                )
+                raise SettingError(f"{name} is both set and swept", remedy="keep one of the two")
 
-    def arms(
-        self, people: int | None
-    ) -> tuple[list[Arm], list[Order], list[str]]:
+    def arms(self, people: int | None) -> tuple[list[Arm], list[Order], list[str]]:
         """Every arm once, its order, and what was left out in words.
 
         A combination that a method does not have is left out if it has another; a method
@@ -163,19 +153,13 @@ class Grid:
                 made += self._block(method, unit, calibration, people)
             except SettingError as fault:
                 first = first or fault
-                left_out.append(
-                    f"{method} {unit or ''} {calibration}: {fault.message}"
-                )
+                left_out.append(f"{method} {unit or ''} {calibration}: {fault.message}")
         if first is not None and (not several or not made):
             raise first
         return made
 
     def _block(
-        self,
-        method: str,
-        unit: Unit | None,
-        calibration: str,
-        people: int | None,
+        self, method: str, unit: Unit | None, calibration: str, people: int | None
     ) -> list[tuple[Arm, Order]]:
         """All budgets of a unit and a calibration, then what stands beside them."""
         block: list[tuple[Arm, Order]] = []
@@ -192,14 +176,10 @@ class Grid:
                 same = unit
                 if block and name in ("none", NOISE_OFF):
                     same = self._unit_beside(method, block[0][0], unit)
-                block.append(
-                    self._checked(method, same, name, epsilon, settings, people)
-                )
+                block.append(self._checked(method, same, name, epsilon, settings, people))
         return block
 
-    def _unit_beside(
-        self, method: str, first: Arm, asked: Unit | None
-    ) -> Unit | None:
+    def _unit_beside(self, method: str, first: Arm, asked: Unit | None) -> Unit | None:
         """A twin stands beside its private fits at their unit, if it has it."""
         from tacit.methods import find
 
@@ -234,16 +214,7 @@ class Grid:
         )
         order = check(draft.make(0), people=people)
         delta = None if order.budget is None else order.budget.delta
-        arm = Arm(
-            method,
-            order.unit,
-            calibration,
-            epsilon,
-            delta,
-            own,
-            options,
-            draft.swept,
-        )
+        arm = Arm(method, order.unit, calibration, epsilon, delta, own, options, draft.swept)
         return arm, order
 
     def _settings(self) -> Iterator[dict[str, Any]]:

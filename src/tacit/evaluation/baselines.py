@@ -28,9 +28,7 @@ class Simple(PersonalModel):
     lists: bool
     """Whether it can order items at all."""
 
-    def __init__(
-        self, level: Floats, score: Floats | None, *, own: bool, rates: bool
-    ) -> None:
+    def __init__(self, level: Floats, score: Floats | None, *, own: bool, rates: bool) -> None:
         self.level = level
         self.score = score
         """What lists are ordered by; None where there is nothing to order by."""
@@ -86,9 +84,7 @@ def baseline(name: str, on: Prepared) -> Simple:
     flat = np.full(train.n_items, mean)
     shrunk = mean + (sums - mean * on.counts) / (on.counts + SHRINK)
     if name == "popularity":
-        return Simple(
-            flat, on.counts.astype(np.float64), own=False, rates=False
-        )
+        return Simple(flat, on.counts.astype(np.float64), own=False, rates=False)
     if name == "item mean":
         return Simple(shrunk, shrunk, own=False, rates=True)
     return Simple(flat, None, own=name == "own mean", rates=True)

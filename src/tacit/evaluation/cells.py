@@ -55,9 +55,7 @@ def run_cells(
     wanted = [dict(key) for key in keys]
     kept = KeptCells(folder)
     found = {
-        place: answer
-        for place, key in enumerate(wanted)
-        if (answer := kept.find(key)) is not None
+        place: answer for place, key in enumerate(wanted) if (answer := kept.find(key)) is not None
     }
     missing = [place for place in range(len(wanted)) if place not in found]
     clock = _Clock(len(found), len(wanted), progress)
@@ -79,8 +77,7 @@ class KeptCells:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise StorageError(
-                f"{folder} is no folder: {fault.strerror}",
-                remedy="choose another --out",
+                f"{folder} is no folder: {fault.strerror}", remedy="choose another --out"
             ) from None
 
     def find(self, key: Key) -> Answer | None:
@@ -102,9 +99,7 @@ class KeptCells:
         if self.folder is None:
             return
         target = self.folder / name_of(key)
-        text = json.dumps(
-            {"key": _plain(key), "answer": answer}, indent=1, default=_told
-        )
+        text = json.dumps({"key": _plain(key), "answer": answer}, indent=1, default=_told)
         remedy = "make room there, and start again: kept cells are not repeated"
         with whole(target, private=True, durable=True, remedy=remedy) as file:
             file.write(text.encode() + b"\n")
@@ -127,11 +122,7 @@ def _plain(key: Key) -> Any:
 
 
 def _answers(
-    missing: list[int],
-    keys: list[dict[str, Any]],
-    work: Work,
-    common: Any,
-    processes: int,
+    missing: list[int], keys: list[dict[str, Any]], work: Work, common: Any, processes: int
 ) -> Iterator[tuple[int, Answer]]:
     workers = min(processes, len(missing))
     if workers <= 1:
@@ -142,20 +133,14 @@ def _answers(
 
 
 def _from_processes(
-    missing: list[int],
-    keys: list[dict[str, Any]],
-    work: Work,
-    common: Any,
-    workers: int,
+    missing: list[int], keys: list[dict[str, Any]], work: Work, common: Any, workers: int
 ) -> Iterator[tuple[int, Answer]]:
     # Loaded here: one process needs none of it, and an evaluation is to add little to a fit.
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), _enter, (work, common)
-    )
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _enter, (work, common))
     try:
         waiting: dict[Future[Answer | _Fault], int] = {
             pool.submit(_one, keys[place]): place for place in missing

@@ -171,17 +171,13 @@ class EpsilonChoice(Suggesting):
         return candidate_table(self)
 
 
-def solve(
-    told: Forecast, target: float, *, twin: float | None = None
-) -> EpsilonChoice:
+def solve(told: Forecast, target: float, *, twin: float | None = None) -> EpsilonChoice:
     """Candidates for a goal of RMSE or recall: where it is met with a chance of 25, 50 and
     90 %. `twin` is what the twin reaches, if something public says it."""
     goal: Goal = "rmse" if told.metric == "rmse" else "recall"
     row = _row()
     lines = {epsilon: told.at(epsilon) for epsilon in row}
-    chances = [
-        chance(told, expected(told, lines[e], twin), target, twin) for e in row
-    ]
+    chances = [chance(told, expected(told, lines[e], twin), target, twin) for e in row]
     met = max(chances) >= CHANCES[1]
     if not met:
         return unmet(told, goal, target, twin)
@@ -195,18 +191,14 @@ def solve(
     return EpsilonChoice(goal, target, met, tuple(found), told, twin)
 
 
-def unmet(
-    told: Forecast, goal: Goal, target: float | None, twin: float | None
-) -> EpsilonChoice:
+def unmet(told: Forecast, goal: Goal, target: float | None, twin: float | None) -> EpsilonChoice:
     """Candidates where no epsilon meets the goal: what the most part of the cost buys back."""
     row = _row()
     costs = [_lost(told, told.at(epsilon)) for epsilon in row]
     found = []
     for name, share in zip(NAMES, WON_BACK, strict=True):
         limit = (1 - share) * costs[0] + share * costs[-1]
-        epsilon = next(
-            e for e, lost in zip(row, costs, strict=True) if lost <= limit
-        )
+        epsilon = next(e for e, lost in zip(row, costs, strict=True) if lost <= limit)
         got = None
         if target is not None:
             at = expected(told, told.at(epsilon), twin)
@@ -243,9 +235,7 @@ def candidate(
     )
 
 
-def expected(
-    told: Forecast, line: ForecastLine, twin: float | None
-) -> NineInTen:
+def expected(told: Forecast, line: ForecastLine, twin: float | None) -> NineInTen:
     """RMSE or recall itself: what the twin reaches and the cost, where the first is known."""
     if twin is None:
         return line.error
@@ -255,9 +245,7 @@ def expected(
     return NineInTen(*(twin * end for end in ends))
 
 
-def chance(
-    told: Forecast, at: NineInTen, target: float, twin: float | None
-) -> float:
+def chance(told: Forecast, at: NineInTen, target: float, twin: float | None) -> float:
     """That the goal is met: the interval as a Gaussian on the scale on which it was made."""
 
     def scale(value: float) -> float:

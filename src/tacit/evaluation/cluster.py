@@ -48,8 +48,7 @@ def check(how: HeldBack, *, likes: bool) -> float:
     shares = how.split not in ("time", "date", "probe", "people")
     if not shares or splits.is_date(how.split) or how.folds is not None:
         raise SettingError(
-            "on a cluster a random share is held back",
-            remedy=one_machine + "use --split 90/10",
+            "on a cluster a random share is held back", remedy=one_machine + "use --split 90/10"
         )
     if likes:
         raise SettingError(
@@ -59,8 +58,7 @@ def check(how: HeldBack, *, likes: bool) -> float:
     share = splits.parse_shares(how.split)
     if share > MOST_APART:
         raise SettingError(
-            f"--split {how.split} holds back more than half",
-            remedy="use --split 90/10",
+            f"--split {how.split} holds back more than half", remedy="use --split 90/10"
         )
     return share
 

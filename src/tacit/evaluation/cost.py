@@ -94,18 +94,14 @@ def cost(asked: PublicShape, mu: float) -> NineInTen:
     return as_read(asked.method, kind, _ends(asked, mu, kind))
 
 
-def error(
-    asked: PublicShape, mu: float, spread: float | None = None
-) -> NineInTen:
+def error(asked: PublicShape, mu: float, spread: float | None = None) -> NineInTen:
     """RMSE itself on a scale of width 4, or recall@20. `spread` is the RMSE of a person's
     own mean, where something public says it; it makes the interval much narrower."""
     kind: Kind = "plain" if spread is None else "error"
     found = as_read(asked.method, kind, _ends(asked, mu, kind))
     if spread is None:
         return found
-    return NineInTen(
-        spread * found.low, spread * found.middle, spread * found.high
-    )
+    return NineInTen(spread * found.low, spread * found.middle, spread * found.high)
 
 
 def seconds(method: str, unit: str, ratings: float, items: int) -> float | None:

@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.asked import (
-    by_name,
-    check_named,
-    check_swept,
-    count,
-    flag,
-    number,
-    text,
-)
+from tacit.asked import by_name, check_named, check_swept, count, flag, number, text
 from tacit.asked import path as asked_path
 from tacit.data.aligned import aligned
 from tacit.data.given import as_catalogue, as_ratings
@@ -126,11 +118,7 @@ def evaluate(
         ratings = replace(ratings, schema=ratings.schema.declare(users))
     likes = ratings.schema.positive is not None
     grid = Grid(
-        names_of(
-            (DEFAULT_POSITIVE if likes else DEFAULT)
-            if methods is None
-            else methods
-        ),
+        names_of((DEFAULT_POSITIVE if likes else DEFAULT) if methods is None else methods),
         _budgets(epsilons),
         _several(units) if units is not None else (None,),
         _several(calibrations),
@@ -146,18 +134,9 @@ def evaluate(
         twin,
     )
     how = HeldBack(
-        split or ("people" if likes else "90/10"),
-        seeds,
-        folds,
-        hold,
-        fold_in,
-        until,
-        days,
-        listed,
+        split or ("people" if likes else "90/10"), seeds, folds, hold, fold_in, until, days, listed
     )
-    asked = AskedEvaluation(
-        grid, how, reference=reference, baselines=baselines, public=public
-    )
+    asked = AskedEvaluation(grid, how, reference=reference, baselines=baselines, public=public)
     asked.check(ratings.schema.users, likes=likes)
     return asked.run(
         ratings,
@@ -200,8 +179,7 @@ class AskedEvaluation:
             _check_public(orders, self.public)
         best = DEFAULT_POSITIVE if likes else DEFAULT
         if self.reference and not any(
-            arm.method == best and arm.calibration == "none"
-            for arm in self.arms
+            arm.method == best and arm.calibration == "none" for arm in self.arms
         ):
             alone = replace(
                 self.grid,
@@ -210,8 +188,7 @@ class AskedEvaluation:
                 calibrations=("none",),
                 sweep={},
                 settings={},
-                options=dict(self.grid.options)
-                | {"engine": None, "devices": None},
+                options=dict(self.grid.options) | {"engine": None, "devices": None},
             )
             self.references = alone.arms(people)[0]
         return orders
@@ -234,13 +211,10 @@ class AskedEvaluation:
             )
         if self.how.days and ratings.time is None:
             raise SettingError(
-                "--days needs times, and these ratings have none",
-                remedy="leave --days out",
+                "--days needs times, and these ratings have none", remedy="leave --days out"
             )
         if out is not None and Path(out).is_file():
-            raise SettingError(
-                f"{out} is a file", remedy="name a folder for --out"
-            )
+            raise SettingError(f"{out} is a file", remedy="name a folder for --out")
         for order in self.orders:
             if order.budget is not None:
                 check_likes(order, ratings.schema)
@@ -281,8 +255,7 @@ class AskedEvaluation:
             "split": how.split if how.folds is None else f"{how.folds} folds",
             "seeds": how.seeds if how.folds is None else None,
             "until": how.until,
-            "lets_the_future_in": how.lets_the_future_in
-            and data.time is not None,
+            "lets_the_future_in": how.lets_the_future_in and data.time is not None,
             "by_day": how.by_day and data.time is not None,
             "listed": how.listed,
             "users": data.schema.users,
@@ -297,9 +270,7 @@ class AskedEvaluation:
 def _check_public(orders: Sequence[Order], public: PublicPeople) -> None:
     """Refuse public people of whom no fit can make use."""
     able = [
-        order
-        for order in orders
-        if order.method.name in KNOWING and order.calibration == "sound"
+        order for order in orders if order.method.name in KNOWING and order.calibration == "sound"
     ]
     if not able:
         raise SettingError(
@@ -319,12 +290,7 @@ def _alone(arm: Arm, processes: int) -> Arm:
 
 
 def _check_kinds(
-    split: object,
-    seeds: object,
-    hold: object,
-    listed: object,
-    settings: object,
-    sweep: object,
+    split: object, seeds: object, hold: object, listed: object, settings: object, sweep: object
 ) -> None:
     """Arguments of another kind than their names say, which Python lets through."""
     if split is not None:
@@ -357,9 +323,7 @@ def _check_how(
 
 def _budgets(given: Any) -> tuple[float, ...]:
     remedy = "give a number above 0, or a list such as [0.1, 1, 10]"
-    if isinstance(given, bool | str | None) or not (
-        isinstance(given, int | float | Iterable)
-    ):
+    if isinstance(given, bool | str | None) or not (isinstance(given, int | float | Iterable)):
         raise SettingError(f"epsilons is {given!r}, not numbers", remedy=remedy)
     found = tuple(number("epsilons", each, remedy) for each in _several(given))
     if not found:

@@ -48,9 +48,7 @@ class Loud:
     """Of tastes that the twin finds, as a log to base 10 of times those of films."""
 
 
-def excess(
-    unit: str, people: float, items: int, each: float, mu: float, loud: Loud
-) -> float:
+def excess(unit: str, people: float, items: int, each: float, mu: float, loud: Loud) -> float:
     """RMSE above the twin's on a scale of width 4. `mu` is the budget in the currency that
     adds, `each` the ratings of a person."""
     chance, share = slices(items)
@@ -62,9 +60,7 @@ def excess(
     if loud.tastes is not None:
         strength, known = _tastes(each, 10**loud.strength)
         lost += known @ _lost(
-            strength[:, None],
-            plain / known[:, None],
-            10**loud.tastes * noise / known[:, None],
+            strength[:, None], plain / known[:, None], 10**loud.tastes * noise / known[:, None]
         )
     return sqrt(ERROR**2 + float(share @ lost)) - ERROR
 
@@ -72,16 +68,12 @@ def excess(
 def _lost(drawn: Matrix | float, plain: Matrix, noise: Matrix) -> Matrix:
     """What noise adds to the variance of what is known of each item."""
     noisy = plain + noise
-    return np.asarray(
-        drawn * noisy / (drawn + noisy) - drawn * plain / (drawn + plain)
-    )
+    return np.asarray(drawn * noisy / (drawn + noisy) - drawn * plain / (drawn + plain))
 
 
 def _tastes(each: float, times: float) -> tuple[Matrix, Matrix]:
     """The variance of each taste, and which share of it a person's ratings tell."""
-    strength: Matrix = NATURE.decay ** np.arange(
-        NATURE.tastes, dtype=np.float64
-    )
+    strength: Matrix = NATURE.decay ** np.arange(NATURE.tastes, dtype=np.float64)
     strength *= times * NATURE.taste**2 / strength.sum()
     told = each * strength
     return strength, told / (told + RESIDUAL)

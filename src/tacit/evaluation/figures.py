@@ -86,10 +86,7 @@ class Ratio:
         low, high = max(0.0, self.top - far), max(0.0, self.top + far)
         most = self.bottom + far
         least = self.bottom - far
-        return (
-            low / most if most > 0 else 0.0,
-            high / least if least > 0 else inf,
-        )
+        return (low / most if most > 0 else 0.0, high / least if least > 0 else inf)
 
     def _fieller(self, far: float) -> tuple[float, float]:
         """(top - t bottom)^2 <= far^2 (1 + t^2)."""
@@ -122,9 +119,7 @@ def _ratio(sums: FigureSums, part: str, law: Law) -> Ratio:
     return Ratio(summed, count, PartNoise(law, sums.noise[part]), side)
 
 
-def _rmse(
-    sums: FigureSums, settings: MeasuredSettings, law: Law, width: float
-) -> Figure:
+def _rmse(sums: FigureSums, settings: MeasuredSettings, law: Law, width: float) -> Figure:
     ratio = _ratio(sums, "errors", law)
     scale = sqrt(settings.worst) * width
     low, high = ratio.interval
@@ -155,9 +150,7 @@ def _recall(sums: FigureSums, settings: MeasuredSettings, law: Law) -> Figure:
     )
 
 
-def _coverage(
-    sums: FigureSums, settings: MeasuredSettings, law: Law
-) -> tuple[Figure, Figure]:
+def _coverage(sums: FigureSums, settings: MeasuredSettings, law: Law) -> tuple[Figure, Figure]:
     """The effective share of the catalogue, and what is surely listed."""
     counts: NDArray[np.float64] = sums.lists[:, 0]
     spread = PartNoise(law, sums.noise["lists"])
@@ -195,14 +188,10 @@ def _effective(
     total = float(counts.sum())
     squares = float(np.square(counts).sum()) - items * spread.sd**2
     total_far = z * spread.sd * sqrt(items)
-    sd = spread.sd * sqrt(
-        items * SPIKE[spread.law] * spread.sd**2 + 4 * max(squares, 0.0)
-    )
+    sd = spread.sd * sqrt(items * SPIKE[spread.law] * spread.sd**2 + 4 * max(squares, 0.0))
     # How uncertain squares are grows with what they may be: once more from their upper end.
     above = squares + z * sd
-    sd = spread.sd * sqrt(
-        items * SPIKE[spread.law] * spread.sd**2 + 4 * max(above, 0.0)
-    )
+    sd = spread.sd * sqrt(items * SPIKE[spread.law] * spread.sd**2 + 4 * max(above, 0.0))
     above, below = squares + z * sd, squares - z * sd
     fewest = max(0.0, total - total_far)
     low = fewest**2 / above / items if above > 0 else least

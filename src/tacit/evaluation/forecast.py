@@ -77,11 +77,7 @@ class Forecast:
             "spread": self.spread,
             "popular_share": self.popular_share,
             "row": [
-                {
-                    "epsilon": line.epsilon,
-                    "cost": vars(line.cost),
-                    self.metric: vars(line.error),
-                }
+                {"epsilon": line.epsilon, "cost": vars(line.cost), self.metric: vars(line.error)}
                 for line in self.lines
             ],
         }
@@ -110,10 +106,7 @@ class Forecast:
         cost = "rmse above twin's"
         if self.metric != "rmse":
             cost = "recall as share of twin's"
-        rows = [
-            (f"{line.epsilon:g}", _ends(line.cost), _ends(line.error))
-            for line in self.lines
-        ]
+        rows = [(f"{line.epsilon:g}", _ends(line.cost), _ends(line.error)) for line in self.lines]
         return in_columns(("epsilon", cost, self.metric), rows)
 
     def plot(self) -> Figure:

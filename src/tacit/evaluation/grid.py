@@ -29,9 +29,7 @@ class Contestant:
     @property
     def words(self) -> str:
         """`bayes, sweeps = 4`."""
-        return ", ".join(
-            [self.method, *(f"{k} = {v}" for k, v in self.settings.items())]
-        )
+        return ", ".join([self.method, *(f"{k} = {v}" for k, v in self.settings.items())])
 
 
 def candidates(
@@ -54,15 +52,12 @@ def candidates(
     made = tuple(_each(fields, sweep))
     if len(made) > MOST:
         raise SettingError(
-            f"{len(made):,} candidates are more than {MOST:,}",
-            remedy="sweep fewer values",
+            f"{len(made):,} candidates are more than {MOST:,}", remedy="sweep fewer values"
         )
     return made
 
 
-def _each(
-    fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]
-) -> Iterator[Contestant]:
+def _each(fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]) -> Iterator[Contestant]:
     for name, known in fields.items():
         own = {setting: sweep[setting] for setting in sweep if setting in known}
         for values in product(*own.values()):

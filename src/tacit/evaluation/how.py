@@ -49,8 +49,7 @@ class HeldBack:
             )
         if self.seeds < 1:
             raise SettingError(
-                f"seeds is {self.seeds}; it must be at least 1",
-                remedy="3 is a common choice",
+                f"seeds is {self.seeds}; it must be at least 1", remedy="3 is a common choice"
             )
 
     @property
@@ -62,9 +61,7 @@ class HeldBack:
     def lets_the_future_in(self) -> bool:
         """Whether a model may learn from what came after what it is asked about."""
         fixed = self.split in ("time", "date", "probe")
-        return self.folds is not None or not (
-            fixed or splits.is_date(self.split)
-        )
+        return self.folds is not None or not (fixed or splits.is_date(self.split))
 
     @property
     def asks_when(self) -> bool:
@@ -99,10 +96,4 @@ class HeldBack:
             for place, part in enumerate(splits.k_fold(ratings, self.folds)):
                 if place == number:
                     return part
-        return splits.make(
-            ratings,
-            self.split,
-            seed=number,
-            hold=self.hold,
-            fold_in=self.fold_in,
-        )
+        return splits.make(ratings, self.split, seed=number, hold=self.hold, fold_in=self.fold_in)

@@ -48,9 +48,7 @@ def interval(runs: Sequence[Sums | None]) -> Interval | None:
     return paired(runs, None)
 
 
-def paired(
-    runs: Sequence[Sums | None], others: Sequence[Sums | None] | None
-) -> Interval | None:
+def paired(runs: Sequence[Sums | None], others: Sequence[Sums | None] | None) -> Interval | None:
     """Of the difference between two models' metric, run by run; `others` None for the
     metric itself."""
     values: list[float] = []
@@ -92,9 +90,7 @@ def _around(values: list[float], each: Floats, people: int) -> Interval:
     return Interval(mean, mean - reach, mean + reach)
 
 
-def _reach(
-    over_people: float, people: int, over_runs: float, runs: int
-) -> float:
+def _reach(over_people: float, people: int, over_runs: float, runs: int) -> float:
     """Standard errors to each side: Student's, with Welch's degrees of freedom."""
     parts = over_people**2 / (people - 1)
     if runs > 1:

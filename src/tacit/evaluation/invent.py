@@ -97,9 +97,7 @@ def draw_nature(rng: np.random.Generator) -> Nature:
     )
 
 
-def invent(
-    shape: Shape, nature: Nature | None = None, seed: int = 0
-) -> tuple[Ratings, Catalogue]:
+def invent(shape: Shape, nature: Nature | None = None, seed: int = 0) -> tuple[Ratings, Catalogue]:
     """People who rate, and the catalogue that they rate from."""
     nature = nature or Nature()
     rng = np.random.default_rng(seed)
@@ -131,9 +129,7 @@ def popularity(items: int, nature: Nature) -> Matrix:
 class _World:
     """Items with their popularity, effects and loadings."""
 
-    def __init__(
-        self, shape: Shape, nature: Nature, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, shape: Shape, nature: Nature, rng: np.random.Generator) -> None:
         self.shape = shape
         self.nature = nature
         items = shape.items
@@ -142,9 +138,7 @@ class _World:
         strength *= nature.taste / np.sqrt((strength**2).sum())
         self.strength = strength
         self.tagged = rng.random((items, max(shape.tags, 1))) < 0.15
-        told = _unit(
-            self.tagged @ rng.normal(size=(max(shape.tags, 1), nature.tastes))
-        )
+        told = _unit(self.tagged @ rng.normal(size=(max(shape.tags, 1), nature.tastes)))
         share = nature.told if shape.tags else 0.0
         own = rng.normal(size=(items, nature.tastes))
         self.loading = np.sqrt(share) * told + np.sqrt(1 - share) * own
@@ -152,8 +146,7 @@ class _World:
         self.drawing *= nature.interest / np.sqrt(nature.interests)
         fame = _unit(self.fame)
         self.effect = nature.effect * (
-            nature.fame * fame
-            + np.sqrt(1 - nature.fame**2) * rng.normal(size=items)
+            nature.fame * fame + np.sqrt(1 - nature.fame**2) * rng.normal(size=items)
         )
 
     def rows(
@@ -191,9 +184,7 @@ class _World:
         score += nature.noise * rng.normal(size=len(item))
         return counts, item, self._values(score)
 
-    def _counts(
-        self, people: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def _counts(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Log-normal, at least one and at most half of the items, with the declared mean."""
         most = max(1, self.shape.items // 2)
         drawn = rng.lognormal(0.0, self.nature.activity, people)

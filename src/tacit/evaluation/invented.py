@@ -60,20 +60,14 @@ def invent(ratings: Ratings, items: Catalogue | None) -> list[InventedPerson]:
 def _without_dislikes(person: InventedPerson) -> InventedPerson:
     """Where people tell what they like and nothing else, all that is told is a like."""
     liked = [
-        (item, value)
-        for item, value in zip(person.items, person.values, strict=True)
-        if value > 0
+        (item, value) for item, value in zip(person.items, person.values, strict=True) if value > 0
     ]
     return InventedPerson(
-        person.name,
-        tuple(item for item, _ in liked),
-        tuple(value for _, value in liked),
+        person.name, tuple(item for item, _ in liked), tuple(value for _, value in liked)
     )
 
 
-def _by_genre(
-    famous: NDArray[np.int64], items: Catalogue
-) -> list[InventedPerson]:
+def _by_genre(famous: NDArray[np.int64], items: Catalogue) -> list[InventedPerson]:
     assert items.tagged is not None
     tagged = items.tagged[famous].astype(np.bool_)
     out: list[InventedPerson] = []
@@ -84,12 +78,8 @@ def _by_genre(
     for genre in order.tolist():
         if len(out) == 3:
             break
-        inside = [
-            i for i in famous[tagged[:, genre]].tolist() if i not in taken
-        ]
-        outside = [
-            i for i in famous[~tagged[:, genre]].tolist() if i not in taken
-        ]
+        inside = [i for i in famous[tagged[:, genre]].tolist() if i not in taken]
+        outside = [i for i in famous[~tagged[:, genre]].tolist() if i not in taken]
         if len(inside) < LIKES or len(outside) < DISLIKES:
             continue
         likes = tuple(inside[:LIKES])
@@ -103,11 +93,7 @@ def _by_fame(famous: NDArray[np.int64]) -> list[InventedPerson]:
     rows = famous.tolist()
     out = []
     third = max(len(rows) // 3, 1)
-    names = (
-        "likes what everybody knows",
-        "likes the less known",
-        "likes what few know",
-    )
+    names = ("likes what everybody knows", "likes the less known", "likes what few know")
     for place, name in enumerate(names):
         likes = tuple(rows[place * third : place * third + LIKES])
         others = [row for row in rows if row not in likes]
@@ -116,20 +102,15 @@ def _by_fame(famous: NDArray[np.int64]) -> list[InventedPerson]:
     return out
 
 
-def _person(
-    name: str, likes: tuple[int, ...], dislikes: tuple[int, ...]
-) -> InventedPerson:
+def _person(name: str, likes: tuple[int, ...], dislikes: tuple[int, ...]) -> InventedPerson:
     return InventedPerson(
         name,
         (*likes, *dislikes),
-        (*(2.0 - place % 2 for place in range(len(likes))),)
-        + (-1.0,) * len(dislikes),
+        (*(2.0 - place % 2 for place in range(len(likes))),) + (-1.0,) * len(dislikes),
     )
 
 
-def shown(
-    personal: PersonalModel, people: list[InventedPerson]
-) -> list[list[Any]]:
+def shown(personal: PersonalModel, people: list[InventedPerson]) -> list[list[Any]]:
     """The list of each, as rows of the catalogue."""
     lists = []
     for person in people:

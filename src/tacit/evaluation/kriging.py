@@ -141,9 +141,7 @@ def unlikeliness(
     total = 0.5 * float(centred @ weights) + float(size)
     inner = cho_solve(factor, np.eye(len(values))) - np.outer(weights, weights)
     lengths = np.array(scales.lengths)
-    smooth = scales.departure**2 * np.exp(
-        -0.5 * _squares(places / lengths, places / lengths)
-    )
+    smooth = scales.departure**2 * np.exp(-0.5 * _squares(places / lengths, places / lengths))
     own = _peculiar(places, groups, scales)
     slopes = []
     for column, length in enumerate(lengths):
@@ -158,12 +156,7 @@ def unlikeliness(
 
 
 def fit_scales(
-    places: Matrix,
-    values: Matrix,
-    groups: Groups,
-    *,
-    start: Scales | None = None,
-    steps: int = 60,
+    places: Matrix, values: Matrix, groups: Groups, *, start: Scales | None = None, steps: int = 60
 ) -> Scales:
     """The likeliest scales, looked for from `start`."""
     from scipy.optimize import minimize

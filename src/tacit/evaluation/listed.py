@@ -21,11 +21,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tacit.evaluation.excess import NATURE, Matrix, slices
-from tacit.methods.item_item.ease import (
-    EVEN,
-    foreseen_pairs,
-    gram_size,
-)
+from tacit.methods.item_item.ease import EVEN, foreseen_pairs, gram_size
 
 LISTED = 20.0
 """Items of a list that is judged."""
@@ -94,9 +90,7 @@ def _most_liked(items: int) -> tuple[Matrix, Matrix]:
 
 
 @cache
-def looks_at_pairs(
-    unit: str, people: float, items: int, each: float, mu: float
-) -> bool:
+def looks_at_pairs(unit: str, people: float, items: int, each: float, mu: float) -> bool:
     """Whether lists are made from pairs of items, and not from popularity alone: the method's
     own rule."""
     likes = row_likes(each) if unit == "user" else each
@@ -113,8 +107,6 @@ def row_likes(each: float) -> float:
     """Likes of a person as the method reads them off rows whose weight stops growing: of people
     who like `each` on average, some many times more than others."""
     normal = NormalDist(0.0, NATURE.activity)
-    drawn = np.exp(
-        [normal.inv_cdf((one + 0.5) / PEOPLE) for one in range(PEOPLE)]
-    )
+    drawn = np.exp([normal.inv_cdf((one + 0.5) / PEOPLE) for one in range(PEOPLE)])
     likes = each * drawn / drawn.mean()
     return float((likes / np.sqrt(np.maximum(likes, EVEN))).mean() ** 2)

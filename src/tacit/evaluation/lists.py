@@ -29,9 +29,7 @@ def lists_of(personal: PersonalModel, on: Prepared, longest: int) -> Lists:
     def score(start: int, stop: int) -> Floats:
         cells = slice(int(own.ptr[start]), int(own.ptr[stop]))
         return personal.score_block(
-            own.ptr[start : stop + 1] - cells.start,
-            own.item[cells],
-            values[cells],
+            own.ptr[start : stop + 1] - cells.start, own.item[cells], values[cells]
         )
 
     return top_n_all(score, len(on.listed), longest, own.ptr, own.item)
@@ -56,9 +54,7 @@ def looks(
         novelty = np.where(filled, bits[known], 0).sum(axis=1) / number
         share = np.where(filled, on.share[known], 0).sum(axis=1) / number
         each[f"novelty@{place}"] = novelty.astype(np.float32)
-        each[f"popularity_lift@{place}"] = (share / taste - 1).astype(
-            np.float32
-        )
+        each[f"popularity_lift@{place}"] = (share / taste - 1).astype(np.float32)
         distinct = len(np.unique(shown[filled]))
         whole[f"coverage@{place}"] = distinct / max(on.own.n_items, 1)
     return each, whole
@@ -73,9 +69,7 @@ def overlap(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
     return same.sum(axis=1) if people and width else np.zeros(people, np.int64)
 
 
-def alike(
-    one: NDArray[Any], other: NDArray[Any], place: int
-) -> tuple[Floats, Floats]:
+def alike(one: NDArray[Any], other: NDArray[Any], place: int) -> tuple[Floats, Floats]:
     """At a length: the share of the other's list that is in one, and the F-score of one as
     an answer to the other. They differ where a list is not full."""
     mine, theirs = one[:, :place], other[:, :place]

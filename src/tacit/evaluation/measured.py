@@ -121,9 +121,7 @@ class Measured:
         each = self.ranking.each(*PLACES)
         for name in ("novelty", "popularity_lift"):
             for place in PLACES:
-                each[f"{name}@{place}"] = _double(
-                    self.arrays[f"{name}@{place}"]
-                )
+                each[f"{name}@{place}"] = _double(self.arrays[f"{name}@{place}"])
         return {name: Sums(row, values, ones) for name, values in each.items()}
 
     @cached_property
@@ -140,11 +138,7 @@ class Measured:
 
 
 def measured(
-    personal: PersonalModel,
-    on: Prepared,
-    *,
-    lists: bool = True,
-    threads: int = 1,
+    personal: PersonalModel, on: Prepared, *, lists: bool = True, threads: int = 1
 ) -> Measured:
     """Judge one model; `lists` false for one that cannot order items. What is found does not
     depend on `threads`."""
@@ -169,9 +163,7 @@ def measured(
     return Measured(arrays, numbers)
 
 
-def _answers(
-    personal: PersonalModel, on: Prepared, threads: int
-) -> tuple[Floats, Floats | None]:
+def _answers(personal: PersonalModel, on: Prepared, threads: int) -> tuple[Floats, Floats | None]:
     """All predictions; people over threads, some at a time."""
 
     def told(ends: tuple[int, int]) -> tuple[Floats, Floats | None]:
@@ -187,9 +179,7 @@ def _answers(
     return mean, np.concatenate(errors) if len(errors) == len(found) else None
 
 
-def _predictions(
-    personal: PersonalModel, on: Prepared, threads: int
-) -> dict[str, NDArray[Any]]:
+def _predictions(personal: PersonalModel, on: Prepared, threads: int) -> dict[str, NDArray[Any]]:
     test = on.split.test
     schema = test.schema
     mean, sd = _answers(personal, on, threads)

@@ -71,21 +71,11 @@ class Ranking:
     def hits(self) -> NDArray[np.bool_]:
         """Whether each place of each list holds a relevant item."""
         rows = np.arange(len(self.lists), dtype=np.int64)
-        width = 1 + max(
-            int(self.lists.max(initial=0)), int(self.item.max(initial=0))
-        )
-        wanted = (
-            np.repeat(rows, self.relevant) * width + self.item
-        )  # ascending, as the rows are
+        width = 1 + max(int(self.lists.max(initial=0)), int(self.item.max(initial=0)))
+        wanted = np.repeat(rows, self.relevant) * width + self.item  # ascending, as the rows are
         listed = rows[:, None] * width + self.lists
-        place = np.minimum(
-            np.searchsorted(wanted, listed), max(len(wanted) - 1, 0)
-        )
-        found = (
-            wanted[place] == listed
-            if len(wanted)
-            else np.zeros(listed.shape, dtype=np.bool_)
-        )
+        place = np.minimum(np.searchsorted(wanted, listed), max(len(wanted) - 1, 0))
+        found = wanted[place] == listed if len(wanted) else np.zeros(listed.shape, dtype=np.bool_)
         return found & (self.lists >= 0)
 
     def recalls(self, k: int) -> Floats:
@@ -156,10 +146,7 @@ class Ranking:
     def table(self, *places: int) -> dict[str, float | None]:
         """`{"recall@20": …, "ndcg@20": …, "precision@20": …, …}` for each k: the means of
         `each`."""
-        return {
-            name: self._mean_over_people(values)
-            for name, values in self.each(*places).items()
-        }
+        return {name: self._mean_over_people(values) for name, values in self.each(*places).items()}
 
     def _found(self, k: int) -> Floats:
         found: NDArray[np.int64] = self._hits_at(k).sum(axis=1)
@@ -167,22 +154,15 @@ class Ranking:
 
     def _hits_at(self, k: int) -> NDArray[np.bool_]:
         if not 1 <= k <= self.lists.shape[1]:
-            raise SettingError(
-                f"k is {k}; the lists have 1 to {self.lists.shape[1]} places"
-            )
+            raise SettingError(f"k is {k}; the lists have 1 to {self.lists.shape[1]} places")
         return self.hits[:, :k]
 
-    def _mean_over_people(
-        self, score: NDArray[np.float64] | NDArray[np.bool_]
-    ) -> float | None:
+    def _mean_over_people(self, score: NDArray[np.float64] | NDArray[np.bool_]) -> float | None:
         return _mean(score[self.relevant > 0])
 
 
 def _errors(predicted: ArrayLike, actual: ArrayLike) -> NDArray[np.float64]:
-    left, right = (
-        np.asarray(predicted, dtype=np.float64),
-        np.asarray(actual, dtype=np.float64),
-    )
+    left, right = (np.asarray(predicted, dtype=np.float64), np.asarray(actual, dtype=np.float64))
     if left.shape != right.shape:
         raise ValueError(f"{left.shape} predictions for {right.shape} ratings")
     return left - right

@@ -54,9 +54,7 @@ class Outlay:
         return vars(self).copy()
 
 
-def outlay(
-    method: Method, plan: Plan, people: int | None, items: int, each: float
-) -> Outlay:
+def outlay(method: Method, plan: Plan, people: int | None, items: int, each: float) -> Outlay:
     """Rounds that stand in for others are not counted: one of the two is made."""
     made = [round_ for round_ in plan.rounds if not round_.instead]
     parts = [part for round_ in made for part in round_.parts]
@@ -99,9 +97,7 @@ def rank(method: Method, plan: Plan) -> int:
     return found
 
 
-def items_above(
-    part: Part, noise: float, unit: str, shape: Shape
-) -> int | None:
+def items_above(part: Part, noise: float, unit: str, shape: Shape) -> int | None:
     """How many items would stand out of the noise of this release if popularity fell as it
     does for films; None where the release is not one number an item.
 

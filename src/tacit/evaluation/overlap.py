@@ -101,15 +101,9 @@ def overlaps(
     return Overlaps(row, tuple(float(one) for one in total / runs))
 
 
-def stand_ins(
-    shape: Shape, *, likes: bool, seed: int = 0
-) -> tuple[Ratings, Catalogue]:
+def stand_ins(shape: Shape, *, likes: bool, seed: int = 0) -> tuple[Ratings, Catalogue]:
     """Invented people of the declared shape, no more than are needed."""
-    small = replace(
-        shape,
-        people=min(shape.people, STAND_INS),
-        items=min(shape.items, MOST_ITEMS),
-    )
+    small = replace(shape, people=min(shape.people, STAND_INS), items=min(shape.items, MOST_ITEMS))
     ratings, items = invent(small, seed=seed)
     if not likes:
         return ratings, items
@@ -129,9 +123,7 @@ def _stronger(make: Make, epsilon: float, people: int, users: int) -> float:
         return epsilon
     delta = make(epsilon).delta
     delta = usual_delta(people) if delta is None else delta
-    return min(
-        epsilon_at(gaussian_mu(epsilon, delta) * people / users, delta), 1e4
-    )
+    return min(epsilon_at(gaussian_mu(epsilon, delta) * people / users, delta), 1e4)
 
 
 def _rows(ratings: Ratings, chosen: NDArray[np.int64]) -> Ratings:
@@ -150,9 +142,7 @@ def _lists(model: Model, asked: Ratings) -> NDArray[np.int32]:
     def score(start: int, stop: int) -> NDArray[np.float64]:
         cells = slice(int(asked.ptr[start]), int(asked.ptr[stop]))
         return model.personal.score_block(
-            asked.ptr[start : stop + 1] - cells.start,
-            asked.item[cells],
-            inner[cells],
+            asked.ptr[start : stop + 1] - cells.start, asked.item[cells], inner[cells]
         )
 
     return top_n_all(score, asked.n_users, PLACES, asked.ptr, asked.item)

@@ -13,15 +13,7 @@ from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
 from tacit.evaluation.forecast import ROW, Forecast
-from tacit.evaluation.overlap import (
-    HIGH,
-    LOW,
-    MIDDLE,
-    RUNS,
-    Overlaps,
-    overlaps,
-    stand_ins,
-)
+from tacit.evaluation.overlap import HIGH, LOW, MIDDLE, RUNS, Overlaps, overlaps, stand_ins
 from tacit.evaluation.worth import Outlook, foretold, worth
 from tacit.fitting.check import check
 from tacit.fitting.likes import check_likes
@@ -115,8 +107,7 @@ def choose(
         )
     if (rmse is not None) + (recall is not None) + by_range != 1:
         raise SettingError(
-            "what to choose for is not clear",
-            remedy="give one of rmse, recall and by_range=True",
+            "what to choose for is not clear", remedy="give one of rmse, recall and by_range=True"
         )
     target = recall if rmse is None else rmse
     if target is not None:
@@ -129,14 +120,7 @@ def choose(
     schema = schema_of(scale, users, positive)
     catalogue = catalogue_of(items)
     order = check(cls(epsilon=ANY_EPSILON, **options), people=users)
-    told = foretold(
-        order,
-        schema,
-        catalogue,
-        each=each,
-        spread=spread,
-        popular_share=popular_share,
-    )
+    told = foretold(order, schema, catalogue, each=each, spread=spread, popular_share=popular_share)
     if told is None:
         raise SettingError(
             f"there is no forecast for {name} as it is asked for",
@@ -158,11 +142,7 @@ def choose(
 
 
 def _overlaps(
-    make: Any,
-    told: Forecast,
-    public: Ratings | None,
-    runs: int,
-    tell: Tell | None,
+    make: Any, told: Forecast, public: Ratings | None, runs: int, tell: Tell | None
 ) -> Overlaps:
     if public is not None:
         public = as_ratings(public)
@@ -179,14 +159,10 @@ def _overlaps(
         min(each * (1.8 if likes else 1.0), told.items / 2),
     )
     people, items = stand_ins(shape, likes=likes)
-    return overlaps(
-        make, people, items=items, people=told.people, runs=runs, tell=tell
-    )
+    return overlaps(make, people, items=items, people=told.people, runs=runs, tell=tell)
 
 
-def ranged(
-    told: Forecast, found: Overlaps, twin: float | None
-) -> EpsilonChoice:
+def ranged(told: Forecast, found: Overlaps, twin: float | None) -> EpsilonChoice:
     """Candidates at overlaps of 20, 50 and 80 %."""
     names = ("careful", "balanced", "accurate")
     levels = (LOW, MIDDLE, HIGH)
@@ -202,9 +178,7 @@ def ranged(
     return EpsilonChoice("range", None, met, tuple(made), told, twin)
 
 
-def schema_of(
-    scale: tuple[float, float], users: int, positive: float | bool | None
-) -> Schema:
+def schema_of(scale: tuple[float, float], users: int, positive: float | bool | None) -> Schema:
     """What is public of the ratings."""
     if positive is True:
         return Schema(0.0, 1.0, users=users, positive=1.0, source=LIKES)
@@ -235,8 +209,7 @@ def catalogue_of(items: Any) -> Catalogue:
     items there are."""
     if items is None:
         raise SettingError(
-            "how many items there are is not known",
-            remedy="give a catalogue, or a count",
+            "how many items there are is not known", remedy="give a catalogue, or a count"
         )
     if not isinstance(items, int | float):
         found = as_catalogue(items)
@@ -271,9 +244,7 @@ def _check_row(row: object) -> None:
         raise SettingError("row is not several epsilons", remedy=remedy)
     asked = [number("row", each, remedy) for each in row]
     if not asked or not all(0 < each < inf for each in asked):
-        raise SettingError(
-            "row needs epsilons that are positive and finite", remedy=remedy
-        )
+        raise SettingError("row needs epsilons that are positive and finite", remedy=remedy)
 
 
 def _check_shape(each: object, spread: object, twin: object = None) -> None:

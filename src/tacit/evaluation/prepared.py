@@ -145,9 +145,7 @@ class Prepared:
         usual = float(self.share @ self.counts) / max(int(self.counts.sum()), 1)
         person = np.repeat(np.arange(len(counts)), counts)
         total = np.bincount(person, self.share[self.own.item], len(counts))
-        return np.where(
-            counts > 0, total / np.maximum(counts, 1), max(usual, 1e-12)
-        )
+        return np.where(counts > 0, total / np.maximum(counts, 1), max(usual, 1e-12))
 
 
 def item_counts(ratings: Ratings) -> NDArray[np.int64]:
@@ -206,9 +204,7 @@ def prepare(
         able = np.sort(chosen)
     own = _rows(split.fold_in, able)
     wanted = _rows(found, able)
-    return Prepared(
-        split, people, able, own, wanted.ptr, wanted.item, not likes, days
-    )
+    return Prepared(split, people, able, own, wanted.ptr, wanted.item, not likes, days)
 
 
 def _rows(ratings: Ratings, rows: NDArray[np.int64]) -> Ratings:

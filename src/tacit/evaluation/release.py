@@ -103,9 +103,7 @@ def release(
     return publish(order, data, users=users, progress=progress)
 
 
-def ordered(
-    model: Model, *, epsilon: float, users: int | None = None, **options: Any
-) -> Order:
+def ordered(model: Model, *, epsilon: float, users: int | None = None, **options: Any) -> Order:
     """A checked request, before a rating is read."""
     promise = model.statement
     _check_options(promise, options)
@@ -129,11 +127,7 @@ def ordered(
 
 
 def publish(
-    order: Order,
-    ratings: Ratings,
-    *,
-    users: int | None = None,
-    progress: Progress | None = None,
+    order: Order, ratings: Ratings, *, users: int | None = None, progress: Progress | None = None
 ) -> Release:
     """Charge, draw, publish."""
     method = order.method
@@ -173,13 +167,9 @@ def publish(
         declared_items=True,
         published="figures",
     )
-    statement = said.statement(
-        run.engine, payment, private=run.private, charged=run.charged
-    )
+    statement = said.statement(run.engine, payment, private=run.private, charged=run.charged)
     digest = model.shared.digest()
-    promise = settle(
-        order.book, payment.receipt, statement, _digest(digest, found)
-    )
+    promise = settle(order.book, payment.receipt, statement, _digest(digest, found))
     return Release(digest, found, promise)
 
 
@@ -246,11 +236,7 @@ def load_release(path: str | Path) -> Release:
 
 def _parts(only: Sequence[str] | None, likes: bool) -> tuple[str, ...]:
     """The sums that the figures need; a model of likes predicts no ratings."""
-    can = {
-        name: part
-        for name, part in PARTS.items()
-        if not likes or name != "rmse"
-    }
+    can = {name: part for name, part in PARTS.items() if not likes or name != "rmse"}
     wanted = list(can) if only is None else list(only)
     unknown = [name for name in wanted if name not in can]
     if unknown or not wanted:
@@ -313,9 +299,7 @@ def _check_model(order: Order, model: Model) -> None:
 
 def _digest(model: str, found: tuple[Figure, ...]) -> str:
     text = json.dumps(
-        {"model": model, "figures": told(found)},
-        sort_keys=True,
-        separators=(",", ":"),
+        {"model": model, "figures": told(found)}, sort_keys=True, separators=(",", ":")
     )
     return sha256(text.encode()).hexdigest()
 

@@ -159,14 +159,10 @@ def conclude(
             beside = by_arm[id(twin)]
         told = line(_head(arm), found, beside)
         (others if id(arm) in only_beside else cells).append(told)
-    baselines = [
-        line({"baseline": name}, found) for name, found in swept.baselines()
-    ]
+    baselines = [line({"baseline": name}, found) for name, found in swept.baselines()]
     reference = _best([each for each in (*cells, *others) if _twin(each)])
     more = {"error_at": [step / STEPS for step in range(STEPS + 1)]}
-    return Evaluation(
-        cells, baselines, reference, dict(facts) | more, swept, left_out
-    )
+    return Evaluation(cells, baselines, reference, dict(facts) | more, swept, left_out)
 
 
 def _twin(cell: Line) -> bool:
@@ -223,11 +219,8 @@ def writable(path: str | Path | None, ending: str) -> None:
         return
     target = Path(path)
     if target.suffix != ending:
-        raise SettingError(
-            f"{path} does not end in {ending}", remedy=f"name it …{ending}"
-        )
+        raise SettingError(f"{path} does not end in {ending}", remedy=f"name it …{ending}")
     if not target.absolute().parent.is_dir() or target.is_dir():
         raise SettingError(
-            f"{path} cannot be written: there is no such folder",
-            remedy="make the folder first",
+            f"{path} cannot be written: there is no such folder", remedy="make the folder first"
         )

@@ -63,27 +63,18 @@ class Score:
     __repr__ = shapes
 
 
-def person_of(
-    item: NDArray[np.uint32], value: NDArray[np.float64]
-) -> ScoredPerson:
+def person_of(item: NDArray[np.uint32], value: NDArray[np.float64]) -> ScoredPerson:
     """From the doubled rows of `tacit.data.apart`: even ones were seen, odd ones kept apart."""
     rows = item.astype(np.int64)
     held = rows % 2 == 1
-    return ScoredPerson(
-        rows[~held] // 2, value[~held], rows[held] // 2, value[held]
-    )
+    return ScoredPerson(rows[~held] // 2, value[~held], rows[held] // 2, value[held])
 
 
-def score(
-    model: PersonalModel, person: ScoredPerson, asked: ScoreSettings
-) -> Score:
+def score(model: PersonalModel, person: ScoredPerson, asked: ScoreSettings) -> Score:
     """See the module. A model that has no sensible answer for her predicts the middle of the
     scale: no error may depend on anybody's ratings."""
     answer = _answer(model, person)
-    return Score(
-        _errors(answer, person, asked),
-        *_hits(answer, person, asked),
-    )
+    return Score(_errors(answer, person, asked), *_hits(answer, person, asked))
 
 
 def _answer(model: PersonalModel, person: ScoredPerson) -> Ordered | None:

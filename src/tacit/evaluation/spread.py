@@ -54,10 +54,7 @@ def _columns(arrays: Any, sums: Any) -> dict[str, Any]:
     who = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
     empty = np.full(len(who), np.nan)
     out = {"row": who}
-    for name, source, row in (
-        ("ratings_given", "given", "row"),
-        ("ratings_asked", "asked", "row"),
-    ):
+    for name, source, row in (("ratings_given", "given", "row"), ("ratings_asked", "asked", "row")):
         out[name] = empty.copy()
         if source in arrays:
             out[name][np.searchsorted(who, arrays[row])] = arrays[source]

@@ -59,9 +59,7 @@ class MeasuredSettings(Settings):
     def asked(self) -> ScoreSettings:
         """The constants of a person's score."""
         lists = self.parts != ("errors",)
-        return ScoreSettings(
-            self.places, self.most, self.worst, self.liked, lists
-        )
+        return ScoreSettings(self.places, self.most, self.worst, self.liked, lists)
 
 
 @dataclass(frozen=True)
@@ -107,21 +105,14 @@ class MeasuredMethod(Method):
             "lists": Part("lists", items, ListedItems(most)),
         }
         whole = sum(SHARES[name] for name in settings.parts)
-        parts = tuple(
-            _with_share(every[name], SHARES[name] / whole)
-            for name in settings.parts
-        )
+        parts = tuple(_with_share(every[name], SHARES[name] / whole) for name in settings.parts)
         asked = settings.asked
         personal = self.about.personal
 
         def contribute(block: Block, state: FigureSums) -> Mapping[str, Rows]:
             return _rows(
                 [
-                    score(
-                        personal,
-                        person_of(block.item[a:b], block.value[a:b]),
-                        asked,
-                    )
+                    score(personal, person_of(block.item[a:b], block.value[a:b]), asked)
                     for a, b in zip(block.ptr[:-1], block.ptr[1:], strict=True)
                 ]
             )

@@ -72,9 +72,7 @@ class SweepTask:
     def arm(self, key: Mapping[str, Any]) -> Arm:
         """The arm of a cell."""
         return next(
-            arm
-            for arm in self.arms
-            if all(key[name] == value for name, value in arm.key().items())
+            arm for arm in self.arms if all(key[name] == value for name, value in arm.key().items())
         )
 
     @property
@@ -131,11 +129,7 @@ def run(
     task = SweepTask(ratings, items, how, lines, people, public)
     for arm in _kinds(lines):
         task.rehearsed[repr(arm.key())] = rehearse(
-            arm.make(0),
-            ratings,
-            items=items,
-            public=known_to(arm, public),
-            once=True,
+            arm.make(0), ratings, items=items, public=known_to(arm, public), once=True
         )
     task.prepared(0)
     if ready is not None:
@@ -157,14 +151,7 @@ def run(
             *(arm.key() for arm in lines),
         )
     ]
-    answers = run_cells(
-        keys,
-        work,
-        task,
-        folder=folder,
-        processes=processes,
-        progress=progress,
-    )
+    answers = run_cells(keys, work, task, folder=folder, processes=processes, progress=progress)
     return SweptCells(task, names, answers)
 
 
@@ -253,10 +240,7 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "measured": found,
         "shown": lists,
-        "seconds": [
-            round(fitted - ready, 4),
-            round(ready - began + ended - fitted, 4),
-        ],
+        "seconds": [round(fitted - ready, 4), round(ready - began + ended - fitted, 4)],
     }
 
 
@@ -266,9 +250,7 @@ def known_to(arm: Arm, public: PublicPeople | None) -> PublicPeople | None:
     return public if able else None
 
 
-def _fitted(
-    arm: Arm, key: Mapping[str, Any], on: Prepared, task: SweepTask
-) -> Model:
+def _fitted(arm: Arm, key: Mapping[str, Any], on: Prepared, task: SweepTask) -> Model:
     from tacit.fitting.run import trial
 
     if arm.calibration == NOISE_OFF:
@@ -291,12 +273,7 @@ def _noise_off_arm(
     """A printed algorithm as it is, with its noise off."""
     from tacit.fitting.run import trial
 
-    return trial(
-        arm.make(int(key["seed"])),
-        on.split.train,
-        items=items,
-        noise_off=True,
-    )
+    return trial(arm.make(int(key["seed"])), on.split.train, items=items, noise_off=True)
 
 
 def _who(whole: Ratings, part: Ratings) -> NDArray[np.int32]:
@@ -335,14 +312,7 @@ def measure(
     day that was.
     """
     everyone = np.arange(part.test.n_users, dtype=np.int32)
-    on = prepare(
-        part,
-        everyone,
-        seed=0,
-        listed=len(everyone),
-        all_relevant=True,
-        days=days,
-    )
+    on = prepare(part, everyone, seed=0, listed=len(everyone), all_relevant=True, days=days)
     if lists:
         made = lists_of(model.personal, on, max(PLACES))
         ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
@@ -351,7 +321,4 @@ def measure(
     inner = model.personal.predict_cells(on.cells())
     predicted = schema.middle + schema.unit_width * inner
     predicted = np.clip(predicted, schema.low, schema.high)
-    return {
-        "rmse": rmse(predicted, part.test.value),
-        "mae": mae(predicted, part.test.value),
-    }
+    return {"rmse": rmse(predicted, part.test.value), "mae": mae(predicted, part.test.value)}

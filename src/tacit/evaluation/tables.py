@@ -48,9 +48,7 @@ def better_when_higher(name: str) -> bool:
 
 
 def line(
-    head: Mapping[str, Any],
-    runs: Sequence[Measured],
-    twin: Sequence[Measured] | None = None,
+    head: Mapping[str, Any], runs: Sequence[Measured], twin: Sequence[Measured] | None = None
 ) -> Line:
     """One cell of the output: the head, then every metric as mean, standard deviation over
     runs and interval, then the twin beside it and who pays."""
@@ -77,9 +75,7 @@ def line(
     return out
 
 
-def _told(
-    name: str, values: Sequence[float | None], found: Interval | None
-) -> Line:
+def _told(name: str, values: Sequence[float | None], found: Interval | None) -> Line:
     known = [value for value in values if value is not None]
     whole = len(known) == len(values)
     several = whole and len(known) > 1
@@ -98,27 +94,16 @@ def _likeness(run: Measured, twin: Measured) -> dict[str, Sums]:
     row = run.arrays["listed"]
     both = alike(run.arrays["lists"], twin.arrays["lists"], LONGEST)
     ones = np.ones(len(row))
-    return {
-        name: Sums(row, values, ones)
-        for name, values in zip(ALIKE, both, strict=True)
-    }
+    return {name: Sums(row, values, ones) for name, values in zip(ALIKE, both, strict=True)}
 
 
-def _over(
-    sums: Sequence[Mapping[str, Sums]], twin: Sequence[Mapping[str, Sums]]
-) -> dict[str, Any]:
+def _over(sums: Sequence[Mapping[str, Sums]], twin: Sequence[Mapping[str, Sums]]) -> dict[str, Any]:
     """Each metric minus the twin's, on the same people of the same splits."""
     out = {}
     for name in EVERY:
-        found = paired(
-            [run.get(name) for run in sums], [run.get(name) for run in twin]
-        )
+        found = paired([run.get(name) for run in sums], [run.get(name) for run in twin])
         if found is not None:
-            out[name] = {
-                "mean": found.mean,
-                "low": found.low,
-                "high": found.high,
-            }
+            out[name] = {"mean": found.mean, "low": found.low, "high": found.high}
     return out
 
 
@@ -145,8 +130,7 @@ def per_person(
 
 
 def _spread(
-    sums: Sequence[Mapping[str, Sums]],
-    twin: Sequence[Mapping[str, Sums]] | None,
+    sums: Sequence[Mapping[str, Sums]], twin: Sequence[Mapping[str, Sums]] | None
 ) -> dict[str, Any]:
     """Deciles over people and the mean of the worst tenth; also of what privacy costs each
     person, beside the twin."""
@@ -158,11 +142,7 @@ def _spread(
         out[name] = _deciles(found[1], better_when_higher(name))
         other = None if twin is None else per_person(twin, name)
         if other is not None and np.array_equal(found[0], other[0]):
-            out[name] |= {
-                "over_twin": _deciles(
-                    found[1] - other[1], better_when_higher(name)
-                )
-            }
+            out[name] |= {"over_twin": _deciles(found[1] - other[1], better_when_higher(name))}
     return out
 
 
@@ -189,28 +169,20 @@ def _between(ordered: Floats, shares: Floats) -> Floats:
 def by_activity(runs: Sequence[Measured]) -> dict[str, Any]:
     """Fifths of people by how many own ratings they have, fewest first."""
     out: dict[str, Any] = {}
-    for names, given in (
-        (("rmse", "mae"), "given"),
-        (("recall@20", "ndcg@20"), "listed_given"),
-    ):
+    for names, given in ((("rmse", "mae"), "given"), (("recall@20", "ndcg@20"), "listed_given")):
         known = [name for name in names if all(name in r.sums for r in runs)]
         if not (known and runs):
             continue
         fifths = [_fifths(run.arrays[given]) for run in runs]
         for name in known:
             parts = [
-                _over_fifths(run.sums[name], each)
-                for run, each in zip(runs, fifths, strict=True)
+                _over_fifths(run.sums[name], each) for run, each in zip(runs, fifths, strict=True)
             ]
             out[name] = np.mean(parts, axis=0).tolist()
     first = next((run for run in runs if "given" in run.arrays), None)
     if first is not None:
         ratings = first.arrays["given"]
-        out["ratings"] = [
-            float(np.median(ratings[part]))
-            for part in _fifths(ratings)
-            if len(part)
-        ]
+        out["ratings"] = [float(np.median(ratings[part])) for part in _fifths(ratings) if len(part)]
     return out
 
 
@@ -246,20 +218,15 @@ def by_popularity(runs: Sequence[Measured]) -> dict[str, Any]:
         if runs and all(name in run.arrays for run in runs):
             found = np.sum([run.arrays[name] for run in runs], axis=0)
             out[f"recall@{place}"] = _ratio(found[1], found[0])
-            out[f"places@{place}"] = _ratio(
-                found[2], np.full(FIFTHS, found[2].sum())
-            )
+            out[f"places@{place}"] = _ratio(found[2], np.full(FIFTHS, found[2].sum()))
     return out
 
 
-def _ratio(
-    total: NDArray[Any], count: NDArray[Any], *, root: bool = False
-) -> list[float | None]:
+def _ratio(total: NDArray[Any], count: NDArray[Any], *, root: bool = False) -> list[float | None]:
     values = total / np.maximum(count, 1e-12)
     values = np.sqrt(values) if root else values
     return [
-        float(value) if number > 0 else None
-        for value, number in zip(values, count, strict=True)
+        float(value) if number > 0 else None for value, number in zip(values, count, strict=True)
     ]
 
 

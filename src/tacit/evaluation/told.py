@@ -85,9 +85,7 @@ def place(asked: PublicShape, mu: float) -> Matrix:
         log10(asked.each),
         log10(asked.items),
         log10(asked.people),
-        PAIRS * looks(asked, mu)
-        if asked.method in LISTS
-        else float(asked.features),
+        PAIRS * looks(asked, mu) if asked.method in LISTS else float(asked.features),
     )
     return (np.array(raw) - CENTRES) / WIDTHS
 
@@ -146,11 +144,7 @@ class Points:
 
 
 def points_of(
-    method: str,
-    unit: str,
-    kind: Kind,
-    runs: list[dict[str, Any]],
-    mus: list[float],
+    method: str, unit: str, kind: Kind, runs: list[dict[str, Any]], mus: list[float]
 ) -> Points:
     """From runs; where a run left an epsilon out there is no point."""
     rows = [
@@ -174,13 +168,7 @@ def points_of(
 def shape_of(method: str, unit: str, run: dict[str, Any]) -> PublicShape:
     """The public shape of the people that a run was on."""
     return PublicShape(
-        method,
-        unit,
-        run["people"],
-        run["items"],
-        run["each"],
-        run["features"],
-        run.get("floor"),
+        method, unit, run["people"], run["items"], run["each"], run["features"], run.get("floor")
     )
 
 
@@ -227,10 +215,7 @@ class ToldCost:
         a budget is at least as bad as what is told of every larger one."""
         if not self._in_doubt(asked, mu):
             return self._ends(asked, mu)
-        less, more = (
-            self._ends(asked, mu / DOUBT),
-            self._ends(asked, mu * DOUBT),
-        )
+        less, more = (self._ends(asked, mu / DOUBT), self._ends(asked, mu * DOUBT))
         return np.array([less[0], self._ends(asked, mu)[1], more[2]])
 
     def _in_doubt(self, asked: PublicShape, mu: float) -> bool:
@@ -263,9 +248,7 @@ class ToldCost:
         reached /= reached[-1]
         places = np.searchsorted(reached, [TAIL, 1 - TAIL])
         low, high = off[order][np.minimum(places, len(off) - 1)]
-        return np.array(
-            [mean + sd * min(low, 0.0), mean, mean + sd * max(high, 0.0)]
-        )
+        return np.array([mean + sd * min(low, 0.0), mean, mean + sd * max(high, 0.0)])
 
     def _weights(self, at: Matrix, mean: float) -> Matrix:
         """How much each point left out says about this place."""
@@ -285,24 +268,10 @@ class ToldCost:
 
 
 def told(
-    points: Points,
-    method: str,
-    kind: Kind,
-    scales: Scales,
-    loud: Loud | LoudLists,
+    points: Points, method: str, kind: Kind, scales: Scales, loud: Loud | LoudLists
 ) -> ToldCost:
     """From points and what was fitted to them."""
     law = CostLaw(kind, loud)
     base = closed(law, points)
-    surface = Surface(
-        points.places, points.values - base, points.groups, scales
-    )
-    return ToldCost(
-        law,
-        surface,
-        base,
-        points.sets,
-        points.budgets,
-        kind in COSTS,
-        method in LISTS,
-    )
+    surface = Surface(points.places, points.values - base, points.groups, scales)
+    return ToldCost(law, surface, base, points.sets, points.budgets, kind in COSTS, method in LISTS)

@@ -64,12 +64,7 @@ class Trials:
         mu = sqrt(2 * share * self.event.rho)
         return Budget(epsilon_at(mu, self.delta), self.delta)
 
-    def check(
-        self,
-        candidate: Contestant,
-        fit: Iterable[Event],
-        score: Iterable[Event],
-    ) -> None:
+    def check(self, candidate: Contestant, fit: Iterable[Event], score: Iterable[Event]) -> None:
         """Refuse what this bound does not cover."""
         price = cost(fit, self.unit) + cost(score, self.unit)
         if self.event.epsilon is not None:
@@ -77,9 +72,7 @@ class Trials:
             if impure or price.unbounded:
                 raise SettingError(f"{candidate.words} has no pure plan")
             if price.pure_epsilon > self.event.epsilon * _ROUNDING:
-                raise Failure(
-                    f"{candidate.words} costs more than one trial may"
-                )
+                raise Failure(f"{candidate.words} costs more than one trial may")
             return
         found = concentrated(price)
         if found is None:
@@ -93,14 +86,10 @@ class Trials:
             raise Failure(f"{candidate.words} costs more than one trial may")
 
 
-def trials_of(
-    budget: Budget, unit: Unit, law: str, expected: float, candidates: int
-) -> Trials:
+def trials_of(budget: Budget, unit: Unit, law: str, expected: float, candidates: int) -> Trials:
     """The largest bound of a trial for which all of them together cost the budget."""
     if law not in LAWS:
-        raise SettingError(
-            f"the law {law!r} is unknown", remedy=f"use {' or '.join(LAWS)}"
-        )
+        raise SettingError(f"the law {law!r} is unknown", remedy=f"use {' or '.join(LAWS)}")
     if not LEAST_TRIALS <= expected <= MOST_TRIALS:
         raise SettingError(
             f"{expected:.9g} trials are expected; it must be at least {LEAST_TRIALS} and at "

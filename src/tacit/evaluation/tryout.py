@@ -35,12 +35,7 @@ class TryOut:
 
 
 def try_out(
-    method: Method,
-    people: int,
-    items: int,
-    *,
-    max_ratings: int | None = None,
-    seed: int = 0,
+    method: Method, people: int, items: int, *, max_ratings: int | None = None, seed: int = 0
 ) -> TryOut:
     """Run the method and its non-private twin on invented people of this shape, with the
     cap on ratings that a fit would have."""
@@ -52,9 +47,7 @@ def try_out(
     from tacit.ledger.account.gaussian import epsilon_at
 
     stand_ins = min(people, STAND_INS)
-    split = per_rating(
-        _invented(stand_ins, min(items, MOST_ITEMS), seed), 0.1, seed
-    )
+    split = per_rating(_invented(stand_ins, min(items, MOST_ITEMS), seed), 0.1, seed)
     options = method.get_params()
     delta = usual_delta(people) if method.delta is None else method.delta
     options["delta"] = delta
@@ -72,9 +65,7 @@ def try_out(
 
     def error(each: Method) -> float | None:
         model = trial(each, train, users=stand_ins)
-        if (
-            model.personal.ranks_by == "score"
-        ):  # likes say nothing about ratings
+        if model.personal.ranks_by == "score":  # likes say nothing about ratings
             return None
         return measure(model, split, lists=False)["rmse"]
 

@@ -73,9 +73,7 @@ class Chosen(Suggesting):
     def __repr__(self) -> str:
         value = self.score.value
         shown = "unknown" if value is None else f"{value:.4f}"
-        return (
-            f"Chosen({self.candidate.words}, {self.score.name} {shown}; .model)"
-        )
+        return f"Chosen({self.candidate.words}, {self.score.name} {shown}; .model)"
 
     def _repr_html_(self) -> str:
         return paragraph(repr(self)) + self.model._repr_html_()
@@ -114,9 +112,7 @@ def tune(
         number("trials", trials, "give a number, or leave it out")
     grid = candidates(names_of(methods), sweep or {})
     if len(grid) == 1:
-        notice(
-            "there is one candidate: `tacit fit` fits it with the whole budget"
-        )
+        notice("there is one candidate: `tacit fit` fits it with the whole budget")
     catalogue = as_catalogue(items, columns)
     data = as_ratings(
         ratings,
@@ -161,9 +157,7 @@ def prepared(
     """A checked request, before a rating is read."""
     units = [find_unit(each, options.get("unit")) for each in grid]
     order = check(
-        Tune(**{**options, "unit": options.get("unit") or units[0]}),
-        people=users,
-        keep_apart=apart,
+        Tune(**{**options, "unit": options.get("unit") or units[0]}), people=users, keep_apart=apart
     )
     assert order.budget is not None
     expected = TIMES * len(grid) if trials is None else trials
@@ -200,30 +194,17 @@ class Tuning:
         """As a trial fits it: with the budget of a trial."""
         asked = self.order.method
         known = {*NAMES[What], *NAMES[How]}
-        options = {
-            name: value
-            for name, value in asked.get_params().items()
-            if name in known
-        }
+        options = {name: value for name, value in asked.get_params().items() if name in known}
         budget = self.trials.fit
         return candidate.make(
-            **options
-            | {
-                "epsilon": budget.epsilon,
-                "delta": budget.delta,
-                "unit": self.order.unit,
-            }
+            **options | {"epsilon": budget.epsilon, "delta": budget.delta, "unit": self.order.unit}
         )
 
     def score_of(self, shared: Shared, told: Any) -> MeasuredMethod:
         """The score of a trial's model."""
         budget = self.trials.score
         likes = shared.schema.positive is not None
-        asked = (
-            {"parts": ("hits",), "liked": -2.0}
-            if likes
-            else {"parts": ("errors",)}
-        )
+        asked = {"parts": ("hits",), "liked": -2.0} if likes else {"parts": ("errors",)}
         return MeasuredMethod(
             Model(shared, told),
             epsilon=budget.epsilon,
@@ -234,11 +215,7 @@ class Tuning:
         )
 
     def run(
-        self,
-        ratings: Ratings,
-        *,
-        items: Catalogue | None = None,
-        users: int | None = None,
+        self, ratings: Ratings, *, items: Catalogue | None = None, users: int | None = None
     ) -> Chosen:
         """Rehearse every candidate, charge, run the trials, publish the best."""
         data = ratings
@@ -269,9 +246,7 @@ class Tuning:
         assert best is not None
         return replace(best, private=private)
 
-    def _published(
-        self, best: Outcome, payment: Any, declared_items: bool
-    ) -> Chosen:
+    def _published(self, best: Outcome, payment: Any, declared_items: bool) -> Chosen:
         candidate = self.grid[best.place]
         score = self._score(best)
         plan = best.run.settled.plan
@@ -285,17 +260,9 @@ class Tuning:
             unprotected=(TRIALS,),
         )
         statement = said.statement(
-            best.run.engine,
-            payment,
-            private=best.private,
-            charged=(self.event,),
+            best.run.engine, payment, private=best.private, charged=(self.event,)
         )
-        promise = settle(
-            self.order.book,
-            payment.receipt,
-            statement,
-            best.shared.digest(),
-        )
+        promise = settle(self.order.book, payment.receipt, statement, best.shared.digest())
         return Chosen(Model(best.shared, promise), candidate, score)
 
     def _score(self, best: Outcome) -> Figure:

@@ -90,9 +90,7 @@ def _exact(model: Model, twice: Ratings, likes: bool) -> float:
     method = MeasuredMethod(model, epsilon=1.0, unit="user", **ALL, **asked)
     run = _Run(method, twice, None, None, None)
     round_ = run.settled.plan.rounds[0]
-    count, summed = (
-        run.engine.run(round_, run.first(), NoNoise())[part].value[0].tolist()
-    )
+    count, summed = run.engine.run(round_, run.first(), NoNoise())[part].value[0].tolist()
     ratio = summed * COUNTED[part][0] / max(count, 1e-9)
     width = model.shared.schema.unit_width
     return ratio if likes else width * sqrt(ALL["worst"] * ratio)

@@ -66,9 +66,7 @@ class Work:
         method = self.tuning.method_of(self.tuning.grid[place])
         people = self.train.schema.declare(self.users).users
         order = check(method, people=people)
-        return _Run(
-            method, self.train, self.items, self.users, None, order=order
-        )
+        return _Run(method, self.train, self.items, self.users, None, order=order)
 
     def rehearse(self) -> None:
         """Everything that could stop a trial half-way, on invented people."""
@@ -79,9 +77,7 @@ class Work:
                 shared = rehearse(run.order, made.public)
                 self._rehearse_score(candidate, run, shared)
 
-    def _rehearse_score(
-        self, candidate: Contestant, run: _Run, shared: Shared
-    ) -> None:
+    def _rehearse_score(self, candidate: Contestant, run: _Run, shared: Shared) -> None:
         people = invented(shared.schema, shared.catalogue)
         twice = self.tuning.scored.doubled(people)
         told = _unsaid(run)
@@ -100,12 +96,7 @@ class Work:
         over = aligned(self.ratings, Catalogue(list(shared.catalogue.ids)))
         method = tuning.score_of(shared, run.statement(None))
         score = _Run(
-            method,
-            tuning.scored.doubled(over),
-            None,
-            self.users,
-            None,
-            order=check(method),
+            method, tuning.scored.doubled(over), None, self.users, None, order=check(method)
         )
         tuning.trials.check(tuning.grid[place], run.charged, score.charged)
         sums = score.released(entry=entry)
@@ -118,9 +109,5 @@ def _unsaid(run: _Run) -> Any:
     from tacit.ledger.statement.statement import build_statement
 
     return build_statement(
-        method=run.method.name,
-        unit=run.order.unit,
-        engine="threads",
-        events=(),
-        calibration="none",
+        method=run.method.name, unit=run.order.unit, engine="threads", events=(), calibration="none"
     )

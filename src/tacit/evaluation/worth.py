@@ -131,17 +131,10 @@ def worth(
     made = priced(order, facts(order, schema, catalogue, pattern), people)
     plan = made.known
     events = {event.name: event for event in made.charged}
-    whole = sum(
-        part.share
-        for round_ in plan.rounds
-        for part in round_.parts
-        if not round_.instead
-    )
+    whole = sum(part.share for round_ in plan.rounds for part in round_.parts if not round_.instead)
     if made.counting is not None:  # the rest is not settled yet
         whole = 1.0
-    shape = Shape(
-        schema.users or 0, len(catalogue), each or GUESSES[len(GUESSES) // 2]
-    )
+    shape = Shape(schema.users or 0, len(catalogue), each or GUESSES[len(GUESSES) // 2])
     # what is published has the noise of all who add any
     many = order.calibration == "sound" and is_federated(plan, order)
     more = sqrt(noises(order.noise)) if many else 1.0
@@ -193,9 +186,7 @@ def worth(
         else None,
         "expected": expected,
         "forecast": None if told is None else told.facts(),
-        "outlay": outlay(
-            method, plan, schema.users, shape.items, shape.each
-        ).facts(),
+        "outlay": outlay(method, plan, schema.users, shape.items, shape.each).facts(),
     }
     return Outlook(found, told)
 
@@ -244,9 +235,7 @@ def foretold(
     )
 
 
-def _refuse_other_metric(
-    name: str, spread: float | None, popular_share: float | None
-) -> None:
+def _refuse_other_metric(name: str, spread: float | None, popular_share: float | None) -> None:
     """What is said of ratings tells nothing of lists, nor the other way round."""
     if spread is not None and name in LISTS:
         raise SettingError(
@@ -277,23 +266,14 @@ def _expected(
             "own_mean": None if told.spread is None else told.spread / width,
         }
     found = try_out(
-        order.method,
-        schema.users or 1000,
-        len(catalogue),
-        max_ratings=schema.max_ratings,
+        order.method, schema.users or 1000, len(catalogue), max_ratings=schema.max_ratings
     )
     if found.private is None:
         return None
-    return {
-        "private": found.private,
-        "twin": found.twin,
-        "own_mean": found.own_mean,
-    }
+    return {"private": found.private, "twin": found.twin, "own_mean": found.own_mean}
 
 
-def _unknown(
-    order: Order, schema: Schema, pattern: Pattern | None
-) -> list[str]:
+def _unknown(order: Order, schema: Schema, pattern: Pattern | None) -> list[str]:
     """What a fit will know that this plan does not."""
     found = []
     if counts_people(order, schema.users):

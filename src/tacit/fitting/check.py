@@ -15,12 +15,7 @@ from tacit.errors import SettingError
 from tacit.fitting.known import check_public
 from tacit.fitting.order import Order
 from tacit.fitting.personal import check_budgets
-from tacit.fitting.start import (
-    check_certified,
-    check_kind,
-    check_start,
-    rule_of,
-)
+from tacit.fitting.start import check_certified, check_kind, check_start, rule_of
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
@@ -137,8 +132,7 @@ def _check_kinds(method: Method) -> None:
 def _calibration(method: Method) -> Calibration:
     if method.calibration not in get_args(Calibration):
         raise SettingError(
-            f"the calibration {method.calibration!r} is unknown",
-            remedy="use sound, paper or none",
+            f"the calibration {method.calibration!r} is unknown", remedy="use sound, paper or none"
         )
     if method.calibration not in method.calibrations:
         raise SettingError(
@@ -156,16 +150,13 @@ def _engine(method: Method) -> str:
     others = (name for name in engines() if name not in method.engines)
     able = [*method.engines, *(x for x in others if _can_run(x, method))]
     raise SettingError(
-        f"{method.name} does not run on {engine!r}",
-        remedy=f"use {' or '.join(able)}",
+        f"{method.name} does not run on {engine!r}", remedy=f"use {' or '.join(able)}"
     )
 
 
 def _can_run(engine: str, method: Method) -> bool:
     """Whether the method names this engine, or one that it does the work of."""
-    return (
-        engine in method.engines or find_engine(engine).like in method.engines
-    )
+    return engine in method.engines or find_engine(engine).like in method.engines
 
 
 def usual_delta(people: int | None) -> float:
@@ -197,8 +188,7 @@ def _devices(method: Method, how: How) -> Scenario | None:
         return None
     if not method.local:
         raise SettingError(
-            f"{method.name} has no devices that answer for themselves",
-            remedy="leave --devices out",
+            f"{method.name} has no devices that answer for themselves", remedy="leave --devices out"
         )
     assert how.engine is not None
     return Scenario.told(how.devices, how.engine)
@@ -210,8 +200,7 @@ def _check_noise(method: Method, how: How) -> None:
         return
     if how.noise_from not in get_args(NoiseFrom):
         raise SettingError(
-            f"the noise {how.noise_from!r} is unknown",
-            remedy="use servers, devices or both",
+            f"the noise {how.noise_from!r} is unknown", remedy="use servers, devices or both"
         )
     if how.engine not in ("federated", "simulate") or method.local:
         raise SettingError(
@@ -230,9 +219,7 @@ def _unit(method: Method) -> Unit:
                 remedy="leave --unit out, or use --calibration sound",
             )
         return method.unit or method.paper_unit
-    unit = method.unit or (
-        "user" if "user" in method.units else method.units[0]
-    )
+    unit = method.unit or ("user" if "user" in method.units else method.units[0])
     if unit not in method.units:
         raise SettingError(
             f"{method.name} has no promise for the unit {unit!r}",
@@ -244,11 +231,7 @@ def _unit(method: Method) -> Unit:
 def _check_people(order: Order, people: int | None) -> None:
     """Where devices share the noise, how many there are is agreed before they begin: each
     draws its share for so many. A count could only come after."""
-    if (
-        people is not None
-        or order.calibration != "sound"
-        or order.unit == "value"
-    ):
+    if people is not None or order.calibration != "sound" or order.unit == "value":
         return
     if _shows_people(order) and not order.method.local:
         raise SettingError(
@@ -258,9 +241,7 @@ def _check_people(order: Order, people: int | None) -> None:
         )
 
 
-def check_values(
-    order: Order, *, positive: bool = False, absent: bool = False
-) -> None:
+def check_values(order: Order, *, positive: bool = False, absent: bool = False) -> None:
     """Refuse data in which a value decides what a promise takes as public. `positive`: only
     ratings from some value on are kept; `absent`: a value stands for no rating.
 
@@ -283,11 +264,7 @@ def check_values(
     )
     if order.unit == "value":
         other = [unit for unit in order.method.units if unit != "value"]
-        instead = (
-            f"use --unit {' or '.join(other)}"
-            if other
-            else "use --method bayes"
-        )
+        instead = f"use --unit {' or '.join(other)}" if other else "use --method bayes"
         raise SettingError(
             f"at the unit value who rated what is public, but {what}: some would show",
             remedy=f"{instead}, or {mend}",
@@ -362,7 +339,5 @@ def _envelope(order: Order, budget: Budget) -> Event:
             reason="as printed",
         )
     if budget.delta > 0:
-        return Reserve(
-            name="plan", mu=gaussian_mu(budget.epsilon, budget.delta)
-        )
+        return Reserve(name="plan", mu=gaussian_mu(budget.epsilon, budget.delta))
     return Reserve(name="plan", epsilon=budget.epsilon)

@@ -40,10 +40,7 @@ STEPS = 4
 has shares within some per cent of the best."""
 LEAST, MOST = 4, 30
 """Doublings: from 16 people to a thousand million."""
-GRID = tuple(
-    round(2 ** (step / STEPS))
-    for step in range(LEAST * STEPS, MOST * STEPS + 1)
-)
+GRID = tuple(round(2 ** (step / STEPS)) for step in range(LEAST * STEPS, MOST * STEPS + 1))
 """The numbers of people for which a plan is made."""
 
 
@@ -61,9 +58,7 @@ class Counting:
     def charged(self) -> tuple[Event, ...]:
         """What the book is charged: the count, and what covers each of the plans."""
         unit = self.plan.unit
-        prices = [
-            cost(made.events.values(), unit) for made in self.plans.values()
-        ]
+        prices = [cost(made.events.values(), unit) for made in self.plans.values()]
         if any(price.sampled or price.renyi for price in prices):
             raise SettingError(
                 "no envelope covers rounds by a coin or noise in shares: the number of "
@@ -81,9 +76,7 @@ class Counting:
 
     def chosen(self, people: float) -> Planned:
         """The plan for about so many people: the nearest, by ratio."""
-        near = min(
-            self.plans, key=lambda each: abs(log(each / max(people, 1.0)))
-        )
+        near = min(self.plans, key=lambda each: abs(log(each / max(people, 1.0))))
         return self.plans[near]
 
 
@@ -97,9 +90,7 @@ def known_people(order: Order, engine: Engine) -> int | None:
     return None
 
 
-def counting(
-    order: Order, public: Public, able: Callable[[Plan], None]
-) -> Counting:
+def counting(order: Order, public: Public, able: Callable[[Plan], None]) -> Counting:
     """The count and its plans. `able` raises where a plan cannot be run here; such a plan is
     not among them, and where none is left the first one's error is raised."""
     plans: dict[int, Planned] = {}
@@ -121,9 +112,7 @@ def counting(
     if event is None:
         assert refused is not None
         raise refused
-    count = Plan(
-        order.unit, (count_people(),), limited=public.schema.max_ratings
-    )
+    count = Plan(order.unit, (count_people(),), limited=public.schema.max_ratings)
     return Counting(count, event, plans)
 
 
@@ -134,10 +123,6 @@ def count_people() -> Round:
         return {"count": Rows.one_each(np.ones((len(block.people), 1)))}
 
     def absorb(state: State, released: Mapping[str, Released]) -> State:
-        return replace(
-            state, people=max(1.0, float(released["count"].value[0, 0]))
-        )
+        return replace(state, people=max(1.0, float(released["count"].value[0, 0])))
 
-    return Round(
-        "people", (Part("count", 1, PersonCount()),), contribute, absorb
-    )
+    return Round("people", (Part("count", 1, PersonCount()),), contribute, absorb)

@@ -28,8 +28,7 @@ BYTES = 16
 def names_of(people: Iterable[str], key: bytes) -> list[str]:
     """The keyed name of each person."""
     return [
-        hmac.new(key, person.encode(), hashlib.sha256).hexdigest()[: 2 * BYTES]
-        for person in people
+        hmac.new(key, person.encode(), hashlib.sha256).hexdigest()[: 2 * BYTES] for person in people
     ]
 
 
@@ -93,19 +92,13 @@ class Counted:
             raise Failure("a person would be counted twice in one release")
         if not all(map(self.may, names)):
             raise Failure(
-                "a person's row is offered once too often: this calendar counts her "
-                "no more"
+                "a person's row is offered once too often: this calendar counts her no more"
             )
         self.weeks += 1
         for name in names:
             self._turns.setdefault(name, []).append(self.weeks)
 
-    def admit(
-        self,
-        ratings: Ratings,
-        names: Sequence[str],
-        ends: Mapping[int, int] | None,
-    ) -> Turn:
+    def admit(self, ratings: Ratings, names: Sequence[str], ends: Mapping[int, int] | None) -> Turn:
         """Of these ratings, those that count in the week that comes. `ends` has the last
         second of every week up to it, where ratings have times: then a rating counts in the
         week after the last one of its person, or in none."""
@@ -124,20 +117,13 @@ class Counted:
         assert ratings.time is not None
         now = ends[self.weeks + 1]
         none = np.iinfo(np.int64).min
-        since = np.array(
-            [ends[week] if (week := self.last(n)) else none for n in names],
-            np.int64,
-        )
+        since = np.array([ends[week] if (week := self.last(n)) else none for n in names], np.int64)
         after = np.repeat(since, np.diff(ratings.ptr))
-        result: NDArray[np.bool_] = (ratings.time <= now) & (
-            ratings.time > after
-        )
+        result: NDArray[np.bool_] = (ratings.time <= now) & (ratings.time > after)
         return result
 
 
-def sealed(
-    before: str, names: Sequence[str], digests: Mapping[str, str]
-) -> str:
+def sealed(before: str, names: Sequence[str], digests: Mapping[str, str]) -> str:
     """The digest that the book keeps of a week's list: of all lists so far, and of what the
     week before has left behind."""
     made = hashlib.sha256(before.encode())

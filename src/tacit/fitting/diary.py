@@ -68,24 +68,18 @@ class Diary:
 
     def _leave(self) -> None:
         """Take back the folder of a calendar that was refused before it began."""
-        if [each.name for each in self.folder.rglob("*")] == [
-            "private",
-            "lock",
-        ]:
+        if [each.name for each in self.folder.rglob("*")] == ["private", "lock"]:
             shutil.rmtree(self.folder)
 
     def _check_place(self) -> None:
         if not self.folder.exists():
             return
         if not self.folder.is_dir():
-            raise StorageError(
-                f"{self.folder} is a file", remedy="choose another --out"
-            )
+            raise StorageError(f"{self.folder} is a file", remedy="choose another --out")
         inside = {each.name for each in self.folder.iterdir()}
         if inside and not inside & {CALENDAR, "private"}:
             raise StorageError(
-                f"{self.folder} is a folder that holds other things",
-                remedy="choose another --out",
+                f"{self.folder} is a folder that holds other things", remedy="choose another --out"
             )
 
     def week(self, number: int) -> Path:
@@ -122,9 +116,7 @@ class Diary:
         np.save(data, array, allow_pickle=False)
         self.put(place, data.getvalue())
 
-    def put_arrays(
-        self, place: Path, arrays: Mapping[str, NDArray[Any]]
-    ) -> None:
+    def put_arrays(self, place: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Several arrays by name."""
         data = io.BytesIO()
         named: dict[str, Any] = dict(arrays)
@@ -155,14 +147,10 @@ class Diary:
     def digests(self, number: int) -> dict[str, str]:
         """Of every array that stands in a week's folder."""
         names = sorted(
-            each.name
-            for each in self.week(number).iterdir()
-            if each.suffix in (".npy", ".npz")
+            each.name for each in self.week(number).iterdir() if each.suffix in (".npy", ".npz")
         )
         return {
-            name: hashlib.sha256(
-                (self.week(number) / name).read_bytes()
-            ).hexdigest()
+            name: hashlib.sha256((self.week(number) / name).read_bytes()).hexdigest()
             for name in names
         }
 

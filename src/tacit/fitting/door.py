@@ -55,13 +55,7 @@ def fit_given(
     catalogue = as_catalogue(items, reading.get("columns"))
     reading = reading | {"columns": of_ratings(reading.get("columns"))}
     said = {name: value for name, value in reading.items() if value is not None}
-    data = placed(
-        ratings,
-        method.engine,
-        threads=method.threads,
-        items=catalogue,
-        **said,
-    )
+    data = placed(ratings, method.engine, threads=method.threads, items=catalogue, **said)
     if asked is not None:
         _tell_budgets(asked, data, method.epsilon)
     told = of_high_ratings(method, data.schema)
@@ -83,9 +77,7 @@ def fit_given(
 
 def _tell_items(data: Any) -> None:
     """Item ids of which nobody said that they are public; and columns that were exchanged."""
-    notice(
-        "without --items the set of item ids comes from the ratings and is assumed public"
-    )
+    notice("without --items the set of item ids comes from the ratings and is assumed public")
     if isinstance(data, Ratings) and data.n_items > SWAPPED * data.n_users:
         notice(
             f"there are {data.n_items:,} items and far fewer people: are their columns "

@@ -46,9 +46,7 @@ class Periods:
 
     def __post_init__(self) -> None:
         if self.days < 1:
-            raise SettingError(
-                "a period has at least one day", remedy="give --days a count"
-            )
+            raise SettingError("a period has at least one day", remedy="give --days a count")
 
     @staticmethod
     def of(begins: str, days: int) -> Periods:
@@ -57,8 +55,7 @@ class Periods:
             first = date.fromisoformat(begins)
         except ValueError:
             raise SettingError(
-                f"{begins!r} is not a day",
-                remedy="give a date such as 2026-01-05",
+                f"{begins!r} is not a day", remedy="give a date such as 2026-01-05"
             ) from None
         return Periods(first, days)
 
@@ -134,9 +131,7 @@ def fresh_token() -> str:
     return secrets.token_hex(16)
 
 
-def schedule_of(
-    calendar: Calendar, periods: Periods | None, week: int
-) -> Schedule:
+def schedule_of(calendar: Calendar, periods: Periods | None, week: int) -> Schedule:
     """For the statement."""
     return Schedule(
         horizon=calendar.horizon,

@@ -75,18 +75,14 @@ def check_beside(people: PublicPeople, private: Ratings | SparkRatings) -> None:
         )
 
 
-def known_of(
-    people: PublicPeople, catalogue: Catalogue, apart: Apart | None = None
-) -> Known:
+def known_of(people: PublicPeople, catalogue: Catalogue, apart: Apart | None = None) -> Known:
     """What they say of the items of a catalogue; ratings of other items are left out, and
     cells that are kept `apart`: somebody may have the same id in both tables, and what the
     fit must not see of her there it must not see here."""
     from tacit.methods.noiseless.variational import fit_gaussian
 
     ratings = people.ratings if apart is None else apart.seen(people.ratings)
-    rows = np.array(
-        [catalogue.index.get(name, -1) for name in ratings.items], np.int64
-    )
+    rows = np.array([catalogue.index.get(name, -1) for name in ratings.items], np.int64)
     taken = ratings.take(rows[ratings.item] >= 0)
     if not len(taken):
         raise DataError(
@@ -98,14 +94,7 @@ def known_of(
     value = (taken.value.astype(np.float64) - schema.middle) / schema.unit_width
     # Rows of a person ascend in the order of the catalogue.
     order = np.lexsort((item, taken.user))
-    found = fit_gaussian(
-        taken.ptr,
-        item[order],
-        value[order],
-        len(catalogue),
-        None,
-        passes=PASSES,
-    )
+    found = fit_gaussian(taken.ptr, item[order], value[order], len(catalogue), None, passes=PASSES)
     count = np.bincount(item, minlength=len(catalogue)).astype(np.float64)
     return _known(found, count, people.words)
 

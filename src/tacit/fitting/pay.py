@@ -63,9 +63,7 @@ def pay(
     before = chain(order)
     beside = {entry.population for entry in before}
     warning = twice(
-        lambda: book.fingerprint(
-            data, other_people=order.how.other_people, beside=beside
-        )
+        lambda: book.fingerprint(data, other_people=order.how.other_people, beside=beside)
     )
     if warning:
         warn(f"{warning}: {ONE_BOOK}")
@@ -109,9 +107,7 @@ def settle(
     return signed(statement, artefact, book.sign, book.signer, checked=CHARGED)
 
 
-def running_total(
-    book: Book, receipt: Receipt, unit: Unit, delta: float
-) -> Total:
+def running_total(book: Book, receipt: Receipt, unit: Unit, delta: float) -> Total:
     """What the population has spent, up to and with this charge."""
     from tacit.ledger.statement.composed import total_of
 
@@ -167,9 +163,7 @@ def _links(
     return tuple(links), composed if isfinite(composed) else None
 
 
-def _price(
-    events: Iterable[Event], of: Unit, at: Unit, limit: int | None
-) -> Cost | None:
+def _price(events: Iterable[Event], of: Unit, at: Unit, limit: int | None) -> Cost | None:
     from tacit.ledger.book.rules import charge
 
     return charge(events, of, at, limit)

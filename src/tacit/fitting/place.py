@@ -22,9 +22,7 @@ CLUSTER = "spark"
 def is_cluster_table(source: object) -> bool:
     """Whether this is a table of Spark, without importing it."""
     kind = type(source)
-    return kind.__module__.startswith("pyspark.sql") and hasattr(
-        kind, "mapInArrow"
-    )
+    return kind.__module__.startswith("pyspark.sql") and hasattr(kind, "mapInArrow")
 
 
 def check_place(ratings: object, engine: str | None) -> None:

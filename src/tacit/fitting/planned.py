@@ -34,9 +34,7 @@ class Planned:
         return tuple(f"{r.name}/{p.name}" for r, p in self.plan.parts)
 
 
-def planned(
-    order: Order, public: Public, before: tuple[Round, float] | None = None
-) -> Planned:
+def planned(order: Order, public: Public, before: tuple[Round, float] | None = None) -> Planned:
     """The method's plan for these public facts, priced to their budget.
 
     `before`: a round that is run first, and its share of the budget. Its event is among

@@ -53,9 +53,7 @@ class Priced:
         return self.settled.plan
 
 
-def facts(
-    order: Order, schema: Schema, catalogue: Catalogue, pattern: Pattern | None
-) -> Public:
+def facts(order: Order, schema: Schema, catalogue: Catalogue, pattern: Pattern | None) -> Public:
     """All that the plan of this order may depend on."""
     return Public(
         schema,
@@ -68,9 +66,7 @@ def facts(
     )
 
 
-def seen_pattern(
-    order: Order, schema: Schema, engine: Engine
-) -> Pattern | None:
+def seen_pattern(order: Order, schema: Schema, engine: Engine) -> Pattern | None:
     """Who rated what, where that is public. Which cells a cap keeps is settled before."""
     if order.unit != "value":
         return None

@@ -132,9 +132,7 @@ class Said:
             return ()
         sound = self.order.calibration == "sound"
         watched = sound and getattr(engine, "watched", False)
-        return words.outside(
-            whose, words.WATCHED if watched else words.UNWATCHED
-        )
+        return words.outside(whose, words.WATCHED if watched else words.UNWATCHED)
 
     def _bounds(self) -> Iterable[str]:
         """What one person may add, part by part."""
@@ -214,9 +212,7 @@ def signed(order: Order, shared: Shared) -> Shared:
     return replace(shared, settings=settings)
 
 
-def book_evaluation(
-    location: str | None, population: str, *, owner_only: bool
-) -> None:
+def book_evaluation(location: str | None, population: str, *, owner_only: bool) -> None:
     """Evaluations compare with raw ratings: booked once, refused on a capped book unless
     they stay with the owner."""
     from tacit.ledger.book.book import open_book

@@ -18,9 +18,7 @@ from tacit.errors import SettingError
 from tacit.fitting.check import check
 from tacit.fitting.counted import need_ids
 from tacit.fitting.diary import CALENDAR, Diary
-from tacit.fitting.fixed import (
-    Periods,
-)
+from tacit.fitting.fixed import Periods
 from tacit.fitting.order import Order
 from tacit.fitting.releases import Refreshed, Releases, not_next
 from tacit.methods.base import Method
@@ -42,9 +40,7 @@ def check_calendar(method: Method, people: int | None) -> Order:
         )
     made = on_a_calendar(method)
     if made.calibration != "sound":
-        raise SettingError(
-            "a calendar is sound or nothing", remedy="leave --calibration out"
-        )
+        raise SettingError("a calendar is sound or nothing", remedy="leave --calibration out")
     order = check(made, people=people)
     if order.unit != "user":
         raise SettingError(
@@ -54,8 +50,7 @@ def check_calendar(method: Method, people: int | None) -> Order:
         )
     if order.engine != "threads":
         raise SettingError(
-            f"a calendar does not run on {order.engine}",
-            remedy="leave --engine out",
+            f"a calendar does not run on {order.engine}", remedy="leave --engine out"
         )
     if order.budget is None or order.budget.delta == 0:
         raise SettingError(
@@ -106,9 +101,7 @@ def refresh(
     order = order or check_calendar(method, schema.users)
     ratings = replace(aligned(ratings, items), schema=schema)
     with diary.held():
-        run = Releases(
-            order, diary, Calendar(horizon, times, gap), periods, items, ratings
-        )
+        run = Releases(order, diary, Calendar(horizon, times, gap), periods, items, ratings)
         run.open(progress)
         return run.release(week)
 

@@ -44,7 +44,7 @@ def rehearse(order: Order, public: Public, *, drawn: bool = True) -> Shared:
     except Exception as error:
         raise Failure(
             f"{order.method.name} failed on invented people ({type(error).__name__}: "
-            f"{error}); nothing was charged",
+            f"{error}); nothing was charged"
         ) from error
 
 

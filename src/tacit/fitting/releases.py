@@ -25,13 +25,7 @@ from tacit.engine.exact import ExactSums
 from tacit.errors import BudgetError, SettingError
 from tacit.fitting.counted import Turn, names_of, sealed
 from tacit.fitting.diary import CALENDAR, Diary
-from tacit.fitting.fixed import (
-    Periods,
-    check_same,
-    fixed_facts,
-    fresh_token,
-    schedule_of,
-)
+from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import CHARGED, ONE_BOOK, Payment, pay, running_total
 from tacit.fitting.planned import check_cost
@@ -39,14 +33,7 @@ from tacit.fitting.price import facts
 from tacit.fitting.publish import Said
 from tacit.fitting.rehearse import rehearse
 from tacit.fitting.totals import Totals, steady_now
-from tacit.fitting.weekly import (
-    CalendarStanding,
-    check_arrays,
-    kept,
-    key_of,
-    past_arrays,
-    standing,
-)
+from tacit.fitting.weekly import CalendarStanding, check_arrays, kept, key_of, past_arrays, standing
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.receipts import Receipt
@@ -114,17 +101,13 @@ class Releases:
         self.order, self.diary = order, diary
         self.calendar, self.periods = calendar, periods
         self.ratings = ratings
-        self.fixed = fixed_facts(
-            order, calendar, periods, ratings.schema, items, ratings
-        )
+        self.fixed = fixed_facts(order, calendar, periods, ratings.schema, items, ratings)
         self.public: Public = facts(order, ratings.schema, items, None)
         rule = replace(self.public, budget=acts_like(order.budget, calendar))
         self.rule = rule
         plan = order.method.plan(rule)
         self.plan: Plan = replace(plan, limited=ratings.schema.max_ratings)
-        self.events: Mapping[str, Event] = calendar_events(
-            self.plan, order.budget, calendar
-        )
+        self.events: Mapping[str, Event] = calendar_events(self.plan, order.budget, calendar)
         check_cost(self.events.values(), order)
         self.progress: Progress | None = None
 
@@ -148,11 +131,7 @@ class Releases:
             except (BudgetError, SettingError):
                 place.unlink()  # refused: nothing was begun
                 raise
-            receipt = {
-                "population": made.population,
-                "number": made.number,
-                "hash": made.hash,
-            }
+            receipt = {"population": made.population, "number": made.number, "hash": made.hash}
             self.diary.write(paid, receipt)
         self.receipt = Receipt(**receipt)
         self.key = key_of(self.order.book, self.receipt)
@@ -235,9 +214,7 @@ class Releases:
         if week > 1:
             left = self.diary.read(self.diary.week(week - 1) / "digests.json")
         seal = sealed(self.standing.seal, turn.names, left)
-        entry = begin_week(
-            self.order.book, self.receipt, week, seal, self.calendar.horizon
-        )
+        entry = begin_week(self.order.book, self.receipt, week, seal, self.calendar.horizon)
         self.diary.write(place / "begun.json", {"entry": entry.hash})
 
     def _mark(self, turn: Turn) -> None:
@@ -258,9 +235,7 @@ class Releases:
         totals = Totals(Weeks(self.events, self.calendar, week))
         with one_blas_thread():
             loop = Loop(self.plan, self._before(week))
-            loop.run(
-                lambda round_, state: self._ask(engine, totals, round_, state)
-            )
+            loop.run(lambda round_, state: self._ask(engine, totals, round_, state))
         place = self.diary.week(week)
         self.diary.put_arrays(place / "state.npz", loop.state.packed())
         self.diary.write(place / "digests.json", self.diary.digests(week))
@@ -291,9 +266,7 @@ class Releases:
                 diary.put_array(place, noisy)
             told = past_arrays(diary, week, stem, "noisy")
             same = self._steady(week, stem, steady_now(round_, part, state))
-            found[part.name] = totals.released(
-                round_, part, state, [*told, noisy], same
-            )
+            found[part.name] = totals.released(round_, part, state, [*told, noisy], same)
         return found
 
     def _steady(self, week: int, stem: str, now: Steady | None) -> list[Steady]:
@@ -305,8 +278,7 @@ class Releases:
         kept = {"scale": now.scale, "taken": np.asarray(now.taken)}
         self.diary.put_arrays(self.diary.week(week) / name, kept)
         return [
-            Steady(**self.diary.arrays(self.diary.week(each) / name))
-            for each in range(1, week)
+            Steady(**self.diary.arrays(self.diary.week(each) / name)) for each in range(1, week)
         ]
 
     def _before(self, week: int) -> State:
@@ -342,23 +314,16 @@ class Releases:
         shared, book = self._shared(week), self.order.book
         self._end(week, shared)
         promise = signed(
-            self._statement(week),
-            shared.digest(),
-            book.sign,
-            book.signer,
-            checked=CHARGED,
+            self._statement(week), shared.digest(), book.sign, book.signer, checked=CHARGED
         )
         Model(shared, promise).save(self.diary.release(week))
 
     def _statement(self, week: int) -> Statement:
         order, budget = self.order, self.order.budget
         assert budget is not None
-        spent = running_total(
-            order.book, self.receipt, order.unit, budget.delta
-        )
+        spent = running_total(order.book, self.receipt, order.unit, budget.delta)
         injected = any(
-            self.diary.read(self.diary.week(each) / INJECTED)
-            for each in range(1, week + 1)
+            self.diary.read(self.diary.week(each) / INJECTED) for each in range(1, week + 1)
         )
         said = Said(
             order,

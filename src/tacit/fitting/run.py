@@ -88,19 +88,13 @@ def fit(
     run.rehearse()
     paying()
     payment = pay(
-        order,
-        run.fingerprint(),
-        tuple(run.charged),
-        run.public.schema.max_ratings,
-        purpose(order),
+        order, run.fingerprint(), tuple(run.charged), run.public.schema.max_ratings, purpose(order)
     )
     receipt = payment.receipt
     shared = run.go(entry=receipt.hash)
     # What was charged as an envelope is now told round by round.
     drawn = run.events if run.counting is not None else None
-    promise = settle(
-        order.book, receipt, run.statement(payment), shared.digest(), drawn
-    )
+    promise = settle(order.book, receipt, run.statement(payment), shared.digest(), drawn)
     return Model(shared, promise)
 
 
@@ -140,13 +134,7 @@ def trial(
     if run.order.calibration != "sound":
         run.watch = watch
     shared = run.go()
-    return owners_model(
-        shared,
-        run.statement(None),
-        run.trained,
-        run.engine,
-        kept=not noise_off,
-    )
+    return owners_model(shared, run.statement(None), run.trained, run.engine, kept=not noise_off)
 
 
 def rehearse(
@@ -194,13 +182,7 @@ class _Run:
         if users is not None:
             schema = schema.declare(users)
         if order is None:
-            order = check(
-                method,
-                people=schema.users,
-                start=start,
-                owner_only=True,
-                public=people,
-            )
+            order = check(method, people=schema.users, start=start, owner_only=True, public=people)
         check_schema(order, schema)
         if order.public is not None:
             check_beside(order.public, ratings)
@@ -225,9 +207,7 @@ class _Run:
         own = order.budget if sound and method.local else None
         self.engine = make_engine(ratings, how, budget=own, printed=not sound)
         self.fingerprint = (
-            partial(fingerprint, whole)
-            if isinstance(whole, Ratings)
-            else self.engine.fingerprint
+            partial(fingerprint, whole) if isinstance(whole, Ratings) else self.engine.fingerprint
         )
         """Of all ratings, those that are kept apart too."""
         catalogue = align(order, schema, ratings, items, self.engine)
@@ -389,9 +369,5 @@ class _Run:
             noise_off=self.noiseless and self.order.budget is not None,
         )
         return said.statement(
-            self.engine,
-            payment,
-            private=self.private,
-            counted=self.counted,
-            charged=self.charged,
+            self.engine, payment, private=self.private, counted=self.counted, charged=self.charged
         )

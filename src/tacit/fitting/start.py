@@ -60,11 +60,7 @@ def check_start(order: Order, start: Model) -> None:
     book = order.book_of(promise.population or "default")
     verdict = verify_with_book(start, book)
     if not verdict.holds or verdict.extended:
-        why = (
-            "it was extended by `tacit add-items`"
-            if verdict.holds
-            else verdict.words
-        )
+        why = "it was extended by `tacit add-items`" if verdict.holds else verdict.words
         raise SettingError(
             f"the ledger does not know the model to start from: {why}",
             remedy="give the ledger that paid for it (--ledger) and the model as `tacit "
@@ -85,10 +81,7 @@ def chain(order: Order) -> tuple[Entry, ...]:
     if entry is None:
         return ()
     named = dict.fromkeys([*(entry.starts or ()), (population, entry.number)])
-    known = {
-        name: order.book_of(name).entries()
-        for name in {name for name, _ in named}
-    }
+    known = {name: order.book_of(name).entries() for name in {name for name, _ in named}}
     return tuple(known[name][number - 1] for name, number in named)
 
 
@@ -101,9 +94,7 @@ def rule_of(share: float, start: Model | None) -> Apart:
         return keep_apart(share)
     earlier = start.statement.apart
     if earlier is None or earlier.share != share:
-        kept = (
-            "no ratings" if earlier is None else f"{earlier.share:.4g} of them"
-        )
+        kept = "no ratings" if earlier is None else f"{earlier.share:.4g} of them"
         raise SettingError(
             f"the model to start from has kept apart {kept}, so it has seen ratings that "
             "this fit would keep apart",
@@ -177,11 +168,7 @@ def both_catalogues(
 
     check_kind(method, start)
     old = start.schema
-    if (old.low, old.high, old.positive) != (
-        schema.low,
-        schema.high,
-        schema.positive,
-    ):
+    if (old.low, old.high, old.positive) != (schema.low, schema.high, schema.positive):
         raise SettingError(
             f"the model to start from has the scale {old.low:g},{old.high:g}, "
             f"the ratings have {schema.low:g},{schema.high:g}",
@@ -194,7 +181,5 @@ def both_catalogues(
     elif ratings is not None:
         second = Catalogue(ratings.items)
     return merge(
-        first,
-        second,
-        [row for row, name in enumerate(second.ids) if name not in first.index],
+        first, second, [row for row, name in enumerate(second.ids) if name not in first.index]
     )

@@ -39,14 +39,10 @@ class Totals:
         name, steps = f"{round_.name}/{part.name}", part.bound.steps
         now = steady_now(round_, part, state)
         if part.name == COUNT:
-            self._came = arrivals(
-                self.weeks.calendar, [each / steps for each in noisy]
-            )
+            self._came = arrivals(self.weeks.calendar, [each / steps for each in noisy])
         if now is None or self._came is None:
             value, sd = self.weeks.estimate(name, noisy)
-            return Released(
-                off_grid(part, value), sd / steps, self.weeks.private
-            )
+            return Released(off_grid(part, value), sd / steps, self.weeks.private)
         found = running_sums(
             self.weeks.calendar,
             [each / steps for each in noisy],

@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.model.model import Model
-from tacit.model.person.base import (
-    Cells,
-    Floats,
-    Own,
-    PersonalModel,
-    Reason,
-    personal_model,
-)
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason, personal_model
 
 if TYPE_CHECKING:
     from tacit.engine.base import Engine
@@ -50,9 +43,7 @@ class OwnersModel(Model):
     """Predicts for the people it was trained on from their trained vectors; for anybody else
     as the published model does. It cannot be saved."""
 
-    def __init__(
-        self, shared: Shared, statement: Statement, personal: KnownPeople
-    ) -> None:
+    def __init__(self, shared: Shared, statement: Statement, personal: KnownPeople) -> None:
         super().__init__(shared, statement, kept=False)
         self.personal = personal
 
@@ -68,10 +59,7 @@ class KnownPeople(PersonalModel):
     """The trained people where exactly they are asked about, the published model else."""
 
     def __init__(
-        self,
-        trained: PersonalModel,
-        published: PersonalModel,
-        item: NDArray[np.uint32],
+        self, trained: PersonalModel, published: PersonalModel, item: NDArray[np.uint32]
     ) -> None:
         super().__init__(published.arrays, published.numbers)
         self.trained = trained

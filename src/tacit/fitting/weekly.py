@@ -55,9 +55,7 @@ class CalendarStanding:
         return self.book[-1] if len(self.book) > self.done else None
 
 
-def standing(
-    diary: Diary, book: Book, receipt: Receipt, calendar: Calendar
-) -> CalendarStanding:
+def standing(diary: Diary, book: Book, receipt: Receipt, calendar: Calendar) -> CalendarStanding:
     """Where the calendar is, if folder and book agree."""
     known = weeks(book, receipt)
     key = key_of(book, receipt)
@@ -66,11 +64,7 @@ def standing(
     for week in known:
         listed = diary.read(diary.week(week.number) / "people.json")
         if listed is None:
-            raise BookError(
-                OLDER_FOLDER.format(week.number),
-                place=book.place,
-                remedy=RESTORE,
-            )
+            raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
         names = tuple(listed["names"])
         left = _left_behind(diary, week.number - 1)
         if sealed(seal, names, left) != week.counted:
@@ -84,11 +78,7 @@ def standing(
             seal = week.counted
             counted.count(names)
             if not _left_behind(diary, week.number):
-                raise BookError(
-                    OLDER_FOLDER.format(week.number),
-                    place=book.place,
-                    remedy=RESTORE,
-                )
+                raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
             if week.ended.left not in (None, kept(diary, week.number, key)):
                 raise BookError(
                     OTHER_FOLDER.format(week.number),
@@ -157,6 +147,5 @@ def check_arrays(diary: Diary, week: int) -> None:
         left = _left_behind(diary, number)
         if diary.digests(number) != left:
             raise ModelError(
-                f"the sums of release {number} were changed after it was made",
-                remedy=RESTORE,
+                f"the sums of release {number} were changed after it was made", remedy=RESTORE
             )

@@ -10,12 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.cholesky import (
-    factor,
-    factor_beside,
-    substitute,
-    substitute_beside,
-)
+from tacit.kernels.cholesky import factor, factor_beside, substitute, substitute_beside
 from tacit.kernels.compiled import njit
 
 Floats = NDArray[np.float32] | NDArray[np.float64]
@@ -41,12 +36,7 @@ def whole(count: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _gather(
-    other: Floats,
-    index: Codes,
-    value: Floats,
-    first: int,
-    count: int,
-    space: Floats,
+    other: Floats, index: Codes, value: Floats, first: int, count: int, space: Floats
 ) -> Floats:
     """The rows that a row's ratings name, as columns, with its values as one more row, and
     zeros up to a whole tile and to whole lanes."""
@@ -137,17 +127,13 @@ def products_of(rows: Floats, gram: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def column_space(
-    ptr: Ints, start: int, stop: int, other: Floats
-) -> tuple[Floats, Floats]:
+def column_space(ptr: Ints, start: int, stop: int, other: Floats) -> tuple[Floats, Floats]:
     """Room for the longest row's columns and for its products."""
     longest = 1
     for row in range(start, stop):
         longest = max(longest, ptr[row + 1] - ptr[row])
     padded = (other.shape[1] + 1 + TILE - 1) // TILE * TILE
-    return np.empty(padded * whole(longest), other.dtype), np.empty(
-        (padded, padded), other.dtype
-    )
+    return np.empty(padded * whole(longest), other.dtype), np.empty((padded, padded), other.dtype)
 
 
 @njit(cache=True, nogil=True)
@@ -234,10 +220,7 @@ def half_step_likes(
         out[row, :] = 0.0
         if count == 0:
             continue
-        products_of(
-            _gather(other, index[first : first + count], ones, 0, count, space),
-            gram,
-        )
+        products_of(_gather(other, index[first : first + count], ones, 0, count, space), gram)
         for a in range(width):
             out[row, a] = (1 + weight) * gram[a, width]
             for b in range(a, width):
@@ -249,12 +232,7 @@ def half_step_likes(
 
 @njit(cache=True, nogil=True)
 def solve_rows(
-    ptr: Ints,
-    index: Codes,
-    other: Floats,
-    ridge: Floats,
-    right: Floats,
-    out: Floats,
+    ptr: Ints, index: Codes, other: Floats, ridge: Floats, right: Floats, out: Floats
 ) -> None:
     """out[row] = (X'X + ridge)^-1 right[row], X the rows of `other` that the row's ratings name."""
     width, rows = other.shape[1], ptr.size - 1
@@ -262,12 +240,7 @@ def solve_rows(
     zeros = np.zeros(space.size, other.dtype)
     for row in range(rows):
         first, count = ptr[row], ptr[row + 1] - ptr[row]
-        products_of(
-            _gather(
-                other, index[first : first + count], zeros, 0, count, space
-            ),
-            gram,
-        )
+        products_of(_gather(other, index[first : first + count], zeros, 0, count, space), gram)
         for a in range(width):
             gram[a, a] += ridge[row, a]
             out[row, a] = right[row, a]

@@ -36,9 +36,7 @@ def factor(system: Floats) -> None:
             low = system[i, i:]
             # From 0, so that the compiler knows no index is negative.
             for j in range(low.size):
-                low[j] = (
-                    low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
-                )
+                low[j] = low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
     for k in range(whole, width):
         _scale_and_lower(system, k, width)
 
@@ -124,9 +122,7 @@ def factor_beside(upper: Floats, width: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _lower_four(
-    upper: Floats, width: int, k: int, i: int, j: int, out: Floats
-) -> None:
+def _lower_four(upper: Floats, width: int, k: int, i: int, j: int, out: Floats) -> None:
     """Take four finished rows of the factor out of one entry of each system."""
     a0 = upper[row_start(k, width) + i]
     a1 = upper[row_start(k + 1, width) + i]

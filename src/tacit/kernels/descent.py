@@ -48,8 +48,6 @@ def advance(
                     gradient[a] -= 2.0 * error * path[step, item[cell], a]
             for a in range(width):
                 own[person, a] -= (
-                    rate
-                    / (step + 1)
-                    * (gradient[a] / count + 2.0 * ridge * own[person, a])
+                    rate / (step + 1) * (gradient[a] / count + 2.0 * ridge * own[person, a])
                 )
         own[person, width] = path.shape[0] + 1

@@ -22,9 +22,7 @@ Codes = NDArray[np.uint32]
 
 
 @njit(cache=True, nogil=True)
-def implicit_mean(
-    first: int, last: int, item: Codes, implicit: Floats, out: Floats
-) -> None:
+def implicit_mean(first: int, last: int, item: Codes, implicit: Floats, out: Floats) -> None:
     """m_u. `implicit` may have no rows: then it is 0."""
     out[:] = 0.0
     if implicit.shape[0] == 0 or last == first:
@@ -177,17 +175,7 @@ def person_rows(
         implicit_mean(first, last, item, implicit, start)
         for a in range(fixed, width if lift.size else fixed):
             start[a] += lift[person]
-        _normal(
-            first,
-            last,
-            item,
-            residual,
-            loadings,
-            precision,
-            start,
-            system,
-            mean,
-        )
+        _normal(first, last, item, residual, loadings, precision, start, system, mean)
         factor(system)
         substitute(system, mean)
         _inverse(system, covariance)
@@ -220,11 +208,7 @@ def person_rows(
             w, line = share * weight[item[first + c]], out[first + c]
             told = w * min(max(left[c], -limit), limit)
             for a in range(many):
-                line[a] = told * (
-                    mean[fixed + a]
-                    + start[fixed + a]
-                    - back[c] * pull[fixed + a, c]
-                )
+                line[a] = told * (mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c])
             for a in range(moment.size):
                 line[many + a] = w * moment[a]
             if implicit.shape[0] > 0:
@@ -273,17 +257,7 @@ def fold_in_rows(
         for a in range(width):
             start[a] += lift[person, a]
         mean = out[person]
-        _normal(
-            first,
-            last,
-            item,
-            residual,
-            loadings,
-            precision,
-            start,
-            system,
-            mean,
-        )
+        _normal(first, last, item, residual, loadings, precision, start, system, mean)
         for a in range(width):
             system[a, a] += per_rating[a] * (last - first)
         factor(system)
@@ -294,12 +268,7 @@ def fold_in_rows(
 
 @njit(cache=True, nogil=True)
 def predict_rows(
-    ptr: Ints,
-    item: Codes,
-    baseline: Floats,
-    loadings: Floats,
-    vectors: Floats,
-    out: Floats,
+    ptr: Ints, item: Codes, baseline: Floats, loadings: Floats, vectors: Floats, out: Floats
 ) -> None:
     """baseline_i + x_i'vector_u for every cell."""
     for person in range(ptr.size - 1):

@@ -145,18 +145,7 @@ def solve_columns(
     """`gather_columns`, the prior and `factorize` for one person; the squared length of what
     is implied. `per_rating` is precision that a rating adds to each column, telling nothing of
     it; `hints` and `more` as in `add_hints`."""
-    gather_columns(
-        first,
-        last,
-        item,
-        residual,
-        loadings,
-        root,
-        space,
-        products,
-        system,
-        right,
-    )
+    gather_columns(first, last, item, residual, loadings, root, space, products, system, right)
     implied: float = add_hints(first, last, item, hints, more, right)
     count = last - first
     for a in range(len(right)):
@@ -302,16 +291,7 @@ def left_out_block(
         loss[person, :] = 0.0
         if count == 0:
             continue
-        gather(
-            first,
-            first + count,
-            item,
-            residual,
-            loadings,
-            precision,
-            gram,
-            total,
-        )
+        gather(first, first + count, item, residual, loadings, precision, gram, total)
         for candidate in range(scales.shape[0]):
             scale = scales[candidate]
             for a in range(width):
@@ -332,10 +312,7 @@ def left_out_block(
                     kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9))
                 )
                 loss[person, candidate] += error * error / used
-                if (
-                    candidate == 0
-                    and error * error * certainty * kept < reach * reach
-                ):
+                if candidate == 0 and error * error * certainty * kept < reach * reach:
                     covered[person] += 1.0 / used
 
 

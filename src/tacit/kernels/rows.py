@@ -15,9 +15,7 @@ from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def grid_squared(
-    ptr: Any, values: Any, limit: float, steps: int, out: Any
-) -> None:
+def grid_squared(ptr: Any, values: Any, limit: float, steps: int, out: Any) -> None:
     """Clip each person's cells to an L2 norm of `limit` and round toward zero on the grid.
 
     The bound is then *checked in integers*: sum q^2 <= floor((steps*limit)^2). A row that a float
@@ -57,9 +55,7 @@ def grid_squared(
 
 
 @njit(cache=True, nogil=True)
-def grid_absolute(
-    ptr: Any, values: Any, limit: float, steps: int, out: Any
-) -> None:
+def grid_absolute(ptr: Any, values: Any, limit: float, steps: int, out: Any) -> None:
     """The same by the L1 norm: sum |q| <= floor(steps*limit)."""
     width = values.shape[1]
     ceiling = np.int64(np.floor(steps * limit))
@@ -175,9 +171,7 @@ def add_rows(index: Any, q: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def shrunk_means(
-    ptr: Any, value: Any, shrink: float, limit: float, out: Any
-) -> None:
+def shrunk_means(ptr: Any, value: Any, shrink: float, limit: float, out: Any) -> None:
     """Each person's mean, shrunk toward 0 by `shrink` fictitious ratings and clipped to +-limit."""
     for person in range(ptr.size - 1):
         total = 0.0

@@ -46,15 +46,11 @@ def top_n(
             np.zeros(0, dtype=np.uint32),
         )
     if len(exclude_ptr) != len(scores) + 1:
-        raise ValueError(
-            "exclude_ptr must have one entry more than there are rows"
-        )
+        raise ValueError("exclude_ptr must have one entry more than there are rows")
     listed = exclude_item[exclude_ptr[0] : exclude_ptr[-1]]
     # The compiled loop checks no bounds.
     if listed.size and listed.max() >= scores.shape[1]:
-        raise ValueError(
-            "exclude_item names a column that the scores do not have"
-        )
+        raise ValueError("exclude_item names a column that the scores do not have")
     items = np.full((len(scores), n), -1, dtype=np.int32)
     values = np.full((len(scores), n), np.nan, dtype=scores.dtype)
     # What a person knows is hidden in the scores while her row is looked at.
@@ -138,9 +134,7 @@ def _least(peak: Any, n: int) -> Any:
             cut[0], cut[1] = min(cut[0], peak[k]), max(cut[1], peak[k])
     if finite < n:
         cut[0], cut[1] = -np.inf, 0
-        return np.nextafter(
-            cut[0], cut[1]
-        )  # which every score that counts reaches
+        return np.nextafter(cut[0], cut[1])  # which every score that counts reaches
     for _ in range(8):
         cut[2] = cut[0] + (cut[1] - cut[0]) / 2
         middle, reach = cut[2], np.int32(0)
@@ -164,9 +158,7 @@ def _peaks(row: Any, peak: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _top_rows(
-    scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, values: Any
-) -> None:
+def _top_rows(scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, values: Any) -> None:
     rows, columns = scores.shape
     n = items.shape[1]
     peak = np.empty(-(-columns // _RUN), dtype=scores.dtype)
@@ -211,9 +203,7 @@ def _reaching(row: Any, peak: Any, least: Any, runs: Any, chosen: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _by_rank(
-    row: Any, chosen: Any, score: Any, items: Any, values: Any
-) -> None:
+def _by_rank(row: Any, chosen: Any, score: Any, items: Any, values: Any) -> None:
     """The best of some items: each one's place is how many come before it."""
     for k in range(chosen.size):
         score[k] = row[chosen[k]]
@@ -221,9 +211,7 @@ def _by_rank(
         mine, item = score[k], chosen[k]
         rank = np.int32(0)
         for j in range(chosen.size):
-            rank += np.int32(
-                (score[j] > mine) | ((score[j] == mine) & (chosen[j] < item))
-            )
+            rank += np.int32((score[j] > mine) | ((score[j] == mine) & (chosen[j] < item)))
         if rank < items.size:
             items[rank] = item
             values[rank] = mine

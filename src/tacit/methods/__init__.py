@@ -74,9 +74,7 @@ def find(name: str) -> type[Method]:
     """The class of a method."""
     if name in METHODS:
         module, cls = METHODS[name].split(":")
-        found: type[Method] = getattr(
-            import_module(f"{__name__}.{module}"), cls
-        )
+        found: type[Method] = getattr(import_module(f"{__name__}.{module}"), cls)
         return found
     offered = set(entry_points(group=GROUP, name=name))
     if not offered:
@@ -108,9 +106,7 @@ def names_of(given: object) -> tuple[str, ...]:
             remedy=hint or f"name some of {', '.join(names())}",
         )
     if not any(found):
-        raise SettingError(
-            "no method was named", remedy=f"name some of {', '.join(names())}"
-        )
+        raise SettingError("no method was named", remedy=f"name some of {', '.join(names())}")
     return tuple(found)
 
 
@@ -126,9 +122,7 @@ def _unknown(name: str) -> SettingError:
 
 def _offer(point: EntryPoint) -> str:
     """An entry point and the package that it comes from, in words."""
-    package = (
-        point.dist.name if point.dist is not None else "an unknown package"
-    )
+    package = point.dist.name if point.dist is not None else "an unknown package"
     return f"{point.value} of {package}"
 
 

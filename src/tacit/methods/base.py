@@ -127,10 +127,7 @@ class Form(ABC):
         """The shared model from what was released: post-processing, free."""
 
     def trained(
-        self,
-        public: Public,
-        state: AnyState,
-        kept: Mapping[str, NDArray[np.float64]],
+        self, public: Public, state: AnyState, kept: Mapping[str, NDArray[np.float64]]
     ) -> PersonalModel | None:
         """How a paper that publishes people's vectors predicts for those it was trained on,
         from what was kept on their side; None where it predicts as everybody does.
@@ -181,11 +178,7 @@ class Method(What, How, Verbs, ABC):
                 remedy=f"for example: {type(self).__name__}(epsilon=1)",
             )
         for options in (What, How):
-            mine = {
-                name: given.pop(name)
-                for name in NAMES[options]
-                if name in given
-            }
+            mine = {name: given.pop(name) for name in NAMES[options] if name in given}
             options.__init__(self, **mine)
         self._check_names(given)
         self._given = given
@@ -200,19 +193,14 @@ class Method(What, How, Verbs, ABC):
             return
         for name in given:
             if name not in own.model_fields:
-                hint = near(
-                    name, [*own.model_fields, *NAMES[What], *NAMES[How]]
-                )
+                hint = near(name, [*own.model_fields, *NAMES[What], *NAMES[How]])
                 known = ", ".join(sorted(own.model_fields))
                 rest = (
                     f"its settings are: {known}"
                     if known
                     else f"{self.name} has no settings: leave it out"
                 )
-                raise ArgumentError(
-                    f"{self.name} has no setting {name!r}",
-                    remedy=f"{hint}{rest}",
-                )
+                raise ArgumentError(f"{self.name} has no setting {name!r}", remedy=f"{hint}{rest}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A method is not frozen as its options are: it is told more by `set_params`."""
@@ -234,9 +222,7 @@ class Method(What, How, Verbs, ABC):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All keyword arguments with their values, as scikit-learn asks for them."""
         declared = (*NAMES[What], *NAMES[How])
-        return {name: getattr(self, name) for name in declared} | dict(
-            self._given
-        )
+        return {name: getattr(self, name) for name in declared} | dict(self._given)
 
     @by_name
     def set_params(self, **params: Any) -> Self:
@@ -247,20 +233,12 @@ class Method(What, How, Verbs, ABC):
     def __repr__(self) -> str:
         default = type(self)().get_params()
         now = self.get_params()
-        given = (
-            f"{k}={v!r}"
-            for k, v in now.items()
-            if k not in default or default[k] != v
-        )
+        given = (f"{k}={v!r}" for k, v in now.items() if k not in default or default[k] != v)
         told = f"{type(self).__name__}({', '.join(given)})"
         if "model_" not in vars(self):
             return told
         then = vars(self).get("_fitted_with", now)
-        changed = [
-            f"{k}={then.get(k)!r}"
-            for k in {**then, **now}
-            if then.get(k) != now.get(k)
-        ]
+        changed = [f"{k}={then.get(k)!r}" for k in {**then, **now} if then.get(k) != now.get(k)]
         if not changed:
             return f"{told}, fitted"
         return f"{told}, fitted before with {', '.join(changed)}"
@@ -298,10 +276,7 @@ class Method(What, How, Verbs, ABC):
         return self._form_of(public).finish(public, state)
 
     def trained(
-        self,
-        public: Public,
-        state: AnyState,
-        kept: Mapping[str, NDArray[np.float64]],
+        self, public: Public, state: AnyState, kept: Mapping[str, NDArray[np.float64]]
     ) -> PersonalModel | None:
         """See `Form.trained`."""
         if not type(self).forms:

@@ -22,16 +22,11 @@ WEIGHTS = 2.0**30
 """In which the weights of a Gram bound are given."""
 
 
-def summed(
-    round_: Round, given: Mapping[str, Rows], takes: Flags
-) -> dict[str, Released]:
+def summed(round_: Round, given: Mapping[str, Rows], takes: Flags) -> dict[str, Released]:
     """The sums over those people of a block who take part."""
     return {
         part.name: Released(
-            _summed(part, given[part.name], takes),
-            0.0,
-            private=False,
-            reports=int(takes.sum()),
+            _summed(part, given[part.name], takes), 0.0, private=False, reports=int(takes.sum())
         )
         for part in round_.parts
     }
@@ -47,12 +42,7 @@ def _summed(part: Part, rows: Rows, takes: Flags) -> NDArray[Any]:
 
 def _sums(part: Part, rows: Rows, takes: Flags) -> NDArray[np.float64]:
     whole = bounded(
-        part.bound,
-        rows,
-        name=part.name,
-        people=len(takes),
-        size=part.size,
-        width=part.width,
+        part.bound, rows, name=part.name, people=len(takes), size=part.size, width=part.width
     )
     lines = np.repeat(takes, np.diff(rows.ptr))
     sums = np.zeros((part.size, part.width), np.int64)
@@ -72,9 +62,7 @@ def _products(part: Part, rows: Rows, takes: Flags) -> NDArray[np.float32]:
     inside = rows.index < size
     named = list(zip(person[inside], rows.index[inside], strict=True))
     if len(set(named)) < len(named):
-        raise Failure(
-            f"a contribution to {part.name} names one row of the matrix twice"
-        )
+        raise Failure(f"a contribution to {part.name} names one row of the matrix twice")
     dense = np.zeros((people, size + 1))
     dense[person, rows.index] = whole[:, 0]
     dense = dense[takes, :size]
@@ -91,9 +79,7 @@ def _reports(part: Part, rows: Rows, takes: Flags) -> NDArray[Any]:
     """Who said what, where devices choose among answers; else the sum of what they say."""
     check_rows(rows, name=part.name, people=len(takes), size=part.size)
     if (np.diff(rows.ptr) != 1).any():
-        raise Failure(
-            f"a device gives one report to {part.name}, no more and no fewer"
-        )
+        raise Failure(f"a device gives one report to {part.name}, no more and no fewer")
     said = rows.values[takes, 0]
     if part.choices:
         said = said.astype(np.int64)

@@ -91,9 +91,7 @@ def invented(schema: Schema, catalogue: Catalogue, seed: int = 0) -> Ratings:
     items = len(catalogue.ids)
     most = min(items, schema.max_ratings or items)
     counts = np.linspace(1, most, PEOPLE).astype(np.int64)
-    rows = [
-        np.sort(rng.choice(items, count, replace=False)) for count in counts
-    ]
+    rows = [np.sort(rng.choice(items, count, replace=False)) for count in counts]
     return Ratings(
         schema,
         [f"invented {number}" for number in range(PEOPLE)],
@@ -122,9 +120,7 @@ def changed(people: Ratings, *, items: bool) -> Ratings:
     return replace(people, value=value, item=item)
 
 
-def _values(
-    schema: Schema, count: int, rng: np.random.Generator
-) -> NDArray[np.float32]:
+def _values(schema: Schema, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
     least = schema.low if schema.positive is None else schema.positive
     return rng.uniform(least, schema.high, count).astype(np.float32)
 
@@ -177,10 +173,7 @@ class Gathering:
             given.append(round_.contribute(block, state))
             for each in round_.personal:
                 self._kept[each.name][piece] = block.personal[each.name]
-        rows = {
-            part.name: _joined([one[part.name] for one in given])
-            for part in round_.parts
-        }
+        rows = {part.name: _joined([one[part.name] for one in given]) for part in round_.parts}
         kept = {e.name: self._kept[e.name].copy() for e in round_.personal}
         return Added(rows, kept)
 
@@ -237,9 +230,7 @@ class Gatherings:
             return False  # nobody was computed alone who cannot be
 
 
-def rehearsed(
-    method: Method, public: Public, crowd_of: CrowdOf | None = None
-) -> Shared:
+def rehearsed(method: Method, public: Public, crowd_of: CrowdOf | None = None) -> Shared:
     """The model that invented people make of `few` public facts. Where not everybody takes
     part, or not with all ratings, `crowd_of` is asked who does; without it all do."""
     public = few(public)

@@ -18,14 +18,7 @@ import numpy as np
 
 from tacit.bound import PersonCount, Rows
 from tacit.errors import SettingError
-from tacit.rounds.round import (
-    AnyState,
-    Block,
-    Part,
-    Released,
-    Round,
-    Steady,
-)
+from tacit.rounds.round import AnyState, Block, Part, Released, Round, Steady
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method

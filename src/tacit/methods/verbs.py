@@ -34,9 +34,7 @@ class Verbs:
     def fitted(self) -> Model:
         """The model, once `fit` has made it."""
         if "model_" not in vars(self):
-            raise UnfittedError(
-                "this model is not fitted yet", remedy="call fit first"
-            )
+            raise UnfittedError("this model is not fitted yet", remedy="call fit first")
         return self.model_
 
     @property
@@ -61,9 +59,7 @@ class Verbs:
             if name.startswith("__"):
                 raise AttributeError(name)
             if name == "model_" or hasattr(type(self), name):
-                raise UnfittedError(
-                    "this model is not fitted yet", remedy="call fit first"
-                )
+                raise UnfittedError("this model is not fitted yet", remedy="call fit first")
             raise unknown_name(type(self).__name__, name, dir(self))
 
     def __dir__(self) -> list[str]:
@@ -107,9 +103,7 @@ class Verbs:
     ) -> Listed[Recommendation]:
         """The best n items that this person has not rated, from her own ratings; without
         any, everybody's list."""
-        return self.fitted.recommend(
-            ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
-        )
+        return self.fitted.recommend(ratings, n, by=by, only=only, exclude=exclude, reasons=reasons)
 
     @by_name
     def predict(
@@ -135,11 +129,7 @@ class Verbs:
 
     @by_name
     def export(
-        self,
-        path: str | Path,
-        *,
-        similarities: bool = False,
-        overwrite: bool = False,
+        self, path: str | Path, *, similarities: bool = False, overwrite: bool = False
     ) -> None:
         """Write the item arrays for other systems, as .npz or .parquet by the name."""
         self.fitted.export(path, similarities=similarities, overwrite=overwrite)

@@ -43,17 +43,12 @@ class Written(Suggesting):
     def _check_kept(self) -> None:
         if not self.kept:
             raise SettingError(
-                "noise off: this model was made for comparison only",
-                remedy="fit it with its noise",
+                "noise off: this model was made for comparison only", remedy="fit it with its noise"
             )
 
     @by_name
     def export(
-        self,
-        path: str | Path,
-        *,
-        similarities: bool = False,
-        overwrite: bool = False,
+        self, path: str | Path, *, similarities: bool = False, overwrite: bool = False
     ) -> None:
         """Write the item arrays for other systems, one row an item with its id and title, as
         .npz or .parquet by the name; with `similarities`, pairs of items and how alike they
@@ -64,13 +59,11 @@ class Written(Suggesting):
         kind = target.suffix.lower().removeprefix(".")
         if kind not in KINDS:
             raise SettingError(
-                f"{target} is neither .npz nor .parquet",
-                remedy="name it after one of the two",
+                f"{target} is neither .npz nor .parquet", remedy="name it after one of the two"
             )
         if target.exists() and not flag("overwrite", overwrite):
             raise SettingError(
-                f"{target} exists",
-                remedy="choose another --out, or give --overwrite to replace it",
+                f"{target} exists", remedy="choose another --out, or give --overwrite to replace it"
             )
         write = export_pairs if similarities else export_arrays
         write(cast("Model", self), str(target), kind)
@@ -91,8 +84,7 @@ def export_arrays(model: Model, out: str, kind: str) -> None:
     columns |= {
         n: a if a.ndim == 1 else a.tolist()
         for n, a in arrays.items()
-        if a.shape[:1] == (items,)
-        and (n not in needs or needs[n].shape[0] == "items")
+        if a.shape[:1] == (items,) and (n not in needs or needs[n].shape[0] == "items")
     }
     _write(out, kind, columns)
 
@@ -111,17 +103,13 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
     item = ids[np.repeat(np.arange(len(ids)), np.diff(start))]
     neighbour = ids[shared.arrays["neighbour"]]
     # Divided by the floor, so that a floor of 1 fits them.
-    floor = np.float32(
-        shared.numbers.get("floor", 1.0)
-    )  # covariances have none
+    floor = np.float32(shared.numbers.get("floor", 1.0))  # covariances have none
     similarity = np.asarray(shared.arrays["similarity"]) / floor
     columns = {"item": item, "neighbour": neighbour, "similarity": similarity}
     _write(
         out,
         kind,
-        columns
-        if kind == "npz"
-        else {name: column.tolist() for name, column in columns.items()},
+        columns if kind == "npz" else {name: column.tolist() for name, column in columns.items()},
     )
     return len(similarity)
 

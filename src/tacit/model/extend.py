@@ -43,15 +43,10 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
             f"a model of {shared.method} cannot be extended from features",
             remedy="use a model of bayes or bias",
         )
-    fresh = [
-        row
-        for row, name in enumerate(new.ids)
-        if name not in shared.catalogue.index
-    ]
+    fresh = [row for row, name in enumerate(new.ids) if name not in shared.catalogue.index]
     if not fresh:
         raise DataError(
-            "every item of the file is in the model already",
-            remedy="give a file with new ids",
+            "every item of the file is in the model already", remedy="give a file with new ids"
         )
     both = merge(shared.catalogue, new, fresh)
     features = design(len(both), both.years, both.tagged, both.numeric).matrix
@@ -74,22 +69,16 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
     return replace(shared, arrays=arrays, catalogue=both, settings=settings)
 
 
-def _extended(
-    shared: Shared, features: Floats, count: int
-) -> dict[str, NDArray[Any]]:
+def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray[Any]]:
     known = len(features) - count
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 1e-9)
-    targets = np.column_stack(
-        [shared.arrays["baseline"], shared.arrays["loadings"]]
-    ).astype(np.float64)
+    targets = np.column_stack([shared.arrays["baseline"], shared.arrays["loadings"]]).astype(
+        np.float64
+    )
     guess, left = regress(features[:known], targets, weight, features[known:])
     # The level's loading is one for all; every other loading's leftover acts on a taste of
     # unit variance.
-    doubt = float(
-        left[0]
-        + left[2:].sum()
-        + np.average(shared.arrays["variance"], weights=weight)
-    )
+    doubt = float(left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight))
     doubt = max(doubt, float(np.quantile(shared.arrays["variance"], 0.9)))
     added = {
         "baseline": guess[:, 0],
@@ -98,9 +87,7 @@ def _extended(
         "weight": np.full(count, np.quantile(weight, 0.05)),
     }
     return {
-        name: np.concatenate([array, added[name].astype(array.dtype)])
-        if name in added
-        else array
+        name: np.concatenate([array, added[name].astype(array.dtype)]) if name in added else array
         for name, array in shared.arrays.items()
     }
 
@@ -128,9 +115,7 @@ def regress(
             free = max(1 - kept.sum() / len(features), LEAST_FREE)
             scores.append((float((left**2).mean()) / free**2, float(strength)))
         score, strength = min(scores)
-        slope = found.Vh.T @ (
-            values / (values**2 + strength) * turned[:, column]
-        )
+        slope = found.Vh.T @ (values / (values**2 + strength) * turned[:, column])
         guess[:, column] = middle[column] + (asked - centre) @ slope
         rest[column] = score
     return guess, rest
@@ -143,24 +128,13 @@ def merge(old: Catalogue, new: Catalogue, rows: Sequence[int]) -> Catalogue:
     count = len(old) + len(index)
     titles = None
     if old.titles is not None or new.titles is not None:
-        titles = [
-            *(old.titles or old.ids),
-            *((new.titles or new.ids)[row] for row in rows),
-        ]
+        titles = [*(old.titles or old.ids), *((new.titles or new.ids)[row] for row in rows)]
     years = None
     if old.years is not None:
-        added = (
-            np.zeros(len(index), np.int32)
-            if new.years is None
-            else new.years[index]
-        )
+        added = np.zeros(len(index), np.int32) if new.years is None else new.years[index]
         years = np.concatenate([old.years, added]).astype(np.int32)
-    tagged = _columns(
-        old.tags, old.tagged, new.tags, new.tagged, index, count, 0
-    )
-    numeric = _columns(
-        old.numbers, old.numeric, new.numbers, new.numeric, index, count, np.nan
-    )
+    tagged = _columns(old.tags, old.tagged, new.tags, new.tagged, index, count, 0)
+    numeric = _columns(old.numbers, old.numeric, new.numbers, new.numeric, index, count, np.nan)
     return Catalogue(
         [*old.ids, *(new.ids[row] for row in rows)],
         titles,

@@ -93,25 +93,16 @@ def allowed() -> int:
 def read_folder(folder: Path, newest: int) -> Content:
     """All files of a model of at most this format."""
     most = allowed()
-    facts = strict_json(
-        regular(folder, "model.json", MOST_FACTS), folder, "model.json", most
-    )
+    facts = strict_json(regular(folder, "model.json", MOST_FACTS), folder, "model.json", most)
     version = facts.get("tacit_model") if isinstance(facts, dict) else None
     if type(version) is not int or version < 1:
         raise damaged(folder, "model.json does not say what it is")
     if version > newest:
-        raise ModelError(
-            f"{folder} was made by a newer version of Tacit",
-            remedy="upgrade Tacit",
-        )
+        raise ModelError(f"{folder} was made by a newer version of Tacit", remedy="upgrade Tacit")
     digests = facts.get("files")
     if not isinstance(digests, dict) or set(digests) != set(FILES):
         raise damaged(folder, "model.json does not list its files")
-    sizes = {
-        "arrays.safetensors": most,
-        "items.json": most // 4,
-        "statement.json": MOST_STATEMENT,
-    }
+    sizes = {"arrays.safetensors": most, "items.json": most // 4, "statement.json": MOST_STATEMENT}
     data = dict[str, bytearray]()
     for name in FILES:
         left = most - sum(map(len, data.values()))
@@ -152,25 +143,20 @@ def regular(folder: Path, name: str, most: int) -> bytearray:
         raise damaged(folder, f"{name} is missing") from None
     except OSError as error:
         raise ModelError(
-            f"{folder} cannot be read: {name}: {error.strerror}",
-            remedy="check its permissions",
+            f"{folder} cannot be read: {name}: {error.strerror}", remedy="check its permissions"
         ) from None
     if at != len(data):
         raise damaged(folder, f"{name} was cut short")
     return data
 
 
-def strict_json(
-    data: bytearray, folder: Path, name: str, most: int | None = None
-) -> Any:
+def strict_json(data: bytearray, folder: Path, name: str, most: int | None = None) -> Any:
     """The value of a JSON text whose names are unique and whose numbers are numbers."""
     parts = sum(data.count(mark) for mark in (b",", b"[", b"{"))
     if parts > (most or MOST_FACTS) // BYTES_A_PART:
         raise too_large(folder, name, most or MOST_FACTS)
     try:
-        return json.loads(
-            data.decode(), parse_constant=_none, object_pairs_hook=_unique
-        )
+        return json.loads(data.decode(), parse_constant=_none, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
         raise damaged(folder, f"{name} is not proper JSON") from None
 
@@ -217,9 +203,7 @@ def arrays_of(data: bytearray, folder: Path) -> Arrays:
         if end != len(data):
             raise ValueError
     except (KeyError, TypeError, ValueError):
-        raise damaged(
-            folder, f"the header of {name} does not fit its arrays"
-        ) from None
+        raise damaged(folder, f"the header of {name} does not fit its arrays") from None
     return found
 
 
@@ -250,8 +234,7 @@ def plain_value(value: Any, depth: int = DEEPEST) -> bool:
     written."""
     if isinstance(value, Mapping):
         return depth > 0 and all(
-            is_text(name) and plain_value(each, depth - 1)
-            for name, each in value.items()
+            is_text(name) and plain_value(each, depth - 1) for name, each in value.items()
         )
     if isinstance(value, list):
         return depth > 0 and all(plain_value(each, depth - 1) for each in value)

@@ -63,9 +63,7 @@ class Activity:
         at = ndtri((np.arange(count) + 0.5) / count)
         return self.bounded(self.median * np.exp(self.spread * at), items)
 
-    def draw(
-        self, rng: np.random.Generator, people: int, items: int
-    ) -> NDArray[np.int64]:
+    def draw(self, rng: np.random.Generator, people: int, items: int) -> NDArray[np.int64]:
         """Whole numbers, one a person."""
         luck = rng.standard_normal(people)
         many = self.median * np.exp(self.spread * luck)
@@ -88,13 +86,7 @@ class Met:
     """By how much those who rate an item like it more than everybody would, on average."""
 
 
-def met(
-    weight: Floats,
-    widely: Floats,
-    lean: float,
-    activity: Activity,
-    power: float,
-) -> Met:
+def met(weight: Floats, widely: Floats, lean: float, activity: Activity, power: float) -> Met:
     """How often items are met, so that what people then rate has the shares of `weight`.
 
     A person with c ratings who likes item i by l has it with chance 1 - exp(-rate_c a_i
@@ -169,10 +161,7 @@ def people(world: World, rng: np.random.Generator, count: int) -> InventedCells:
     items = len(world.baseline)
     counts = world.activity.draw(rng, count, items)
     expected = _Ends.of(world)
-    parts = [
-        _block(world, expected, rng, counts[at : at + BLOCK])
-        for at in range(0, count, BLOCK)
-    ]
+    parts = [_block(world, expected, rng, counts[at : at + BLOCK]) for at in range(0, count, BLOCK)]
     return InventedCells(
         counts,
         np.concatenate([part[0] for part in parts]).astype(np.uint32),
@@ -181,10 +170,7 @@ def people(world: World, rng: np.random.Generator, count: int) -> InventedCells:
 
 
 def times(
-    rng: np.random.Generator,
-    count: NDArray[np.int64],
-    first: int,
-    last: int,
+    rng: np.random.Generator, count: NDArray[np.int64], first: int, last: int
 ) -> NDArray[np.int64]:
     """When each rating was made, in seconds: a person comes on a few days of the period, each
     rating on one of them. Nothing released says when people rate."""
@@ -194,16 +180,11 @@ def times(
     start = np.cumsum(days) - days
     morning = first + (last - first) * rng.random(int(days.sum()))
     within = rng.random(len(person)) * min(7200, last - first)
-    return np.minimum(morning[start[person] + which] + within, last).astype(
-        np.int64
-    )
+    return np.minimum(morning[start[person] + which] + within, last).astype(np.int64)
 
 
 def _block(
-    world: World,
-    ends: _Ends,
-    rng: np.random.Generator,
-    counts: NDArray[np.int64],
+    world: World, ends: _Ends, rng: np.random.Generator, counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], Floats]:
     taste = rng.standard_normal((len(counts), world.loadings.shape[1]))
     # A person's own level moves all of her ratings and none of her choices.
@@ -261,15 +242,11 @@ class _Ends:
         schema = self.schema
         value = schema.middle + schema.unit_width * inner
         if self.step:
-            value = schema.low + self.step * np.rint(
-                (value - schema.low) / self.step
-            )
+            value = schema.low + self.step * np.rint((value - schema.low) / self.step)
         return np.clip(value, schema.low, schema.high)
 
 
-def activity_of(
-    median: float, total: float, power: float, spread: float | None
-) -> Activity:
+def activity_of(median: float, total: float, power: float, spread: float | None) -> Activity:
     """From released numbers: the median, and the sum over people of c^(1 - power), by person.
     Of a log-normal c the logarithm of its mean is (1-p) m + (1-p)^2 s^2/2, which gives s."""
     if spread is not None:
@@ -277,9 +254,7 @@ def activity_of(
     part = 1.0 - power
     beyond = log(max(total, 1e-9)) - part * log(median)
     square = 2.0 * beyond / part**2
-    return Activity(
-        median, sqrt(min(max(square, LEAST_SPREAD**2), MOST_SPREAD**2))
-    )
+    return Activity(median, sqrt(min(max(square, LEAST_SPREAD**2), MOST_SPREAD**2)))
 
 
 LEAST_SPREAD, MOST_SPREAD = 0.5, 1.3

@@ -67,16 +67,8 @@ def _check(before: Shared, after: Shared) -> None:
     added = _rows(after.catalogue, slice(len(before.catalogue), None))
     try:
         anew = add_items(before, added)
-    except (
-        DataError,
-        SettingError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise _wrong(
-            f"it cannot be made again ({type(error).__name__})"
-        ) from None
+    except (DataError, SettingError, LookupError, TypeError, ValueError) as error:
+        raise _wrong(f"it cannot be made again ({type(error).__name__})") from None
     same = set(anew.arrays) == set(after.arrays) and all(
         array.shape == after.arrays[name].shape
         and np.allclose(
@@ -91,9 +83,7 @@ def _check(before: Shared, after: Shared) -> None:
         raise _wrong("its new items are not what their public features give")
 
 
-def _rows(
-    catalogue: Catalogue, rows: slice, *, titled: bool = True
-) -> Catalogue:
+def _rows(catalogue: Catalogue, rows: slice, *, titled: bool = True) -> Catalogue:
     def cut(array: Any) -> Any:
         return None if array is None else array[rows]
 

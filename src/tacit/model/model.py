@@ -17,27 +17,11 @@ from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
 from tacit.model.export import Written
 from tacit.model.person import rank
-from tacit.model.person.aside import (
-    tell_own,
-    tell_tastes,
-    tell_unrated,
-)
-from tacit.model.person.base import (
-    Own,
-    PersonalModel,
-    answering,
-    personal_model,
-    sensible,
-)
+from tacit.model.person.aside import tell_own, tell_tastes, tell_unrated
+from tacit.model.person.base import Own, PersonalModel, answering, personal_model, sensible
 from tacit.model.person.because import shares_of_features
 from tacit.model.person.names import find_item, find_row, label, row_of
-from tacit.model.person.own import (
-    Given,
-    OwnRatings,
-    given_ratings,
-    likes,
-    on_scale,
-)
+from tacit.model.person.own import Given, OwnRatings, given_ratings, likes, on_scale
 from tacit.model.person.told import (
     Explanation,
     Listed,
@@ -76,9 +60,7 @@ shown in a list."""
 class Model(Written):
     """What `fit` makes and `load` reads."""
 
-    def __init__(
-        self, shared: Shared, statement: Statement | str, *, kept: bool = True
-    ) -> None:
+    def __init__(self, shared: Shared, statement: Statement | str, *, kept: bool = True) -> None:
         self.shared = shared
         self._statement = statement
         self.kept = kept
@@ -135,11 +117,7 @@ class Model(Written):
         return row_of(self.shared.catalogue, name)
 
     def own(
-        self,
-        ratings: OwnRatings,
-        *,
-        source: str | None = None,
-        asked: int | None = None,
+        self, ratings: OwnRatings, *, source: str | None = None, asked: int | None = None
     ) -> Given:
         """A person's ratings as rows and inner values, and the items that the model does not know.
 
@@ -148,9 +126,7 @@ class Model(Written):
         seconds.
         """
         shared = self.shared
-        return given_ratings(
-            shared.catalogue, shared.schema, ratings, source=source, asked=asked
-        )
+        return given_ratings(shared.catalogue, shared.schema, ratings, source=source, asked=asked)
 
     def likes(self, own: Own) -> Own:
         """Of a model of likes, the ratings that are likes: what was rated lower speaks for
@@ -179,9 +155,7 @@ class Model(Written):
             )
         exclude = None if exclude is None else names("exclude", exclude)
         own = self._told_own({} if ratings is None else ratings)
-        found = self.recommend_own(
-            own, n, by=by, only=only, exclude=exclude, reasons=reasons
-        )
+        found = self.recommend_own(own, n, by=by, only=only, exclude=exclude, reasons=reasons)
         if by is None and not any(line.moved for line in found):
             tell_tastes(self, own)
         return found
@@ -272,9 +246,7 @@ class Model(Written):
         )
 
     def allowed(
-        self,
-        only: Iterable[str] | None = None,
-        exclude: Iterable[str] | None = None,
+        self, only: Iterable[str] | None = None, exclude: Iterable[str] | None = None
     ) -> NDArray[np.bool_]:
         """The items that a list may hold, as a mask; names that the model does not know
         count for nothing."""
@@ -295,11 +267,7 @@ class Model(Written):
 
     @by_name
     def predict(
-        self,
-        ratings: OwnRatings,
-        items: Sequence[str] | None = None,
-        *,
-        asked: int | None = None,
+        self, ratings: OwnRatings, items: Sequence[str] | None = None, *, asked: int | None = None
     ) -> Listed[Prediction]:
         """Expected ratings with standard errors, of all items unless some are named; an item
         that the model does not know is refused. `asked`: see `own`."""
@@ -319,9 +287,7 @@ class Model(Written):
         for row in rows:
             rating = on_scale(schema, mean[row]) if self.rates else None
             error = float(sd[row] * schema.unit_width) if self.rates else None
-            out.append(
-                Prediction(catalogue.ids[row], rating, error, self.label(row))
-            )
+            out.append(Prediction(catalogue.ids[row], rating, error, self.label(row)))
         return out
 
     @by_name
@@ -354,10 +320,7 @@ class Model(Written):
             zip(own.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
-        unit, catalogue = (
-            rank.points(self.personal, schema),
-            self.shared.catalogue,
-        )
+        unit, catalogue = (rank.points(self.personal, schema), self.shared.catalogue)
         baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
         whole = baseline + unit * float(reason.own.sum())
         return Explanation(

@@ -27,12 +27,7 @@ from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.data.schema import Schema
 from tacit.errors import ModelError, StorageError
 from tacit.model.folder import damaged, read_folder
-from tacit.model.valid import (
-    catalogue_of,
-    check_arrays,
-    check_facts,
-    schema_of,
-)
+from tacit.model.valid import catalogue_of, check_arrays, check_facts, schema_of
 
 FORMAT = 1
 
@@ -87,9 +82,7 @@ class Shared:
             },
         }
 
-    def save(
-        self, path: str | Path, statement: str, *, overwrite: bool = False
-    ) -> None:
+    def save(self, path: str | Path, statement: str, *, overwrite: bool = False) -> None:
         """Write the whole folder beside its place and move it there, so that it appears
         whole or not at all."""
         from safetensors.numpy import save
@@ -103,24 +96,14 @@ class Shared:
             "items.json": self._items,
             "statement.json": statement.encode(),
         }
-        listed = {
-            name: hashlib.sha256(data).hexdigest()
-            for name, data in files.items()
-        }
+        listed = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
         files["model.json"] = json.dumps(
-            {
-                "tacit_model": FORMAT,
-                **self._facts(),
-                "digest": self.digest(),
-                "files": listed,
-            },
+            {"tacit_model": FORMAT, **self._facts(), "digest": self.digest(), "files": listed},
             indent=1,
         ).encode()
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            staging = Path(
-                tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent)
-            )
+            staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         except OSError as error:
             raise _unwritable(target, error) from None
         try:
@@ -131,11 +114,7 @@ class Shared:
                     os.fsync(file.fileno())
             staging.chmod(0o755)
             if target.exists():
-                old = Path(
-                    tempfile.mkdtemp(
-                        prefix=f".{target.name}-old-", dir=target.parent
-                    )
-                )
+                old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
                 os.replace(target, old / "model")
                 os.replace(staging, target)
                 shutil.rmtree(old, ignore_errors=True)
@@ -159,25 +138,18 @@ def check_target(target: Path, *, overwrite: bool = False) -> None:
     if target.is_dir() and any(target.iterdir()):
         if not (target / "model.json").is_file():
             raise StorageError(
-                f"{target} is a folder that holds other things",
-                remedy="choose another --out",
+                f"{target} is a folder that holds other things", remedy="choose another --out"
             )
         if not overwrite:
             raise StorageError(
-                f"{target} holds a model already",
-                remedy="choose another --out, or add --overwrite",
+                f"{target} holds a model already", remedy="choose another --out, or add --overwrite"
             )
     elif target.exists() and not target.is_dir():
         raise StorageError(f"{target} is a file", remedy="choose another --out")
-    folder = next(
-        p
-        for p in [target.absolute().parent, *target.absolute().parents]
-        if p.exists()
-    )
+    folder = next(p for p in [target.absolute().parent, *target.absolute().parents] if p.exists())
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(
-            f"{folder} cannot be written",
-            remedy="choose another --out, or change its permissions",
+            f"{folder} cannot be written", remedy="choose another --out, or change its permissions"
         )
     try:  # permission bits do not tell all (read-only mounts, quotas)
         with tempfile.TemporaryFile(dir=folder):
@@ -210,13 +182,7 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         catalogue_of(content.items, folder),
         facts["settings"],
     )
-    check_arrays(
-        shared.personal,
-        shared.arrays,
-        shared.numbers,
-        len(shared.catalogue),
-        folder,
-    )
+    check_arrays(shared.personal, shared.arrays, shared.numbers, len(shared.catalogue), folder)
     if shared.digest() != facts["digest"]:
         raise damaged(folder, "model.json was changed after it was written")
     return shared, content.statement
@@ -224,16 +190,11 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
 
 def _unwritable(target: Path, error: OSError) -> StorageError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    remedy = (
-        "free some space" if full else "choose a place that you may write to"
-    )
+    remedy = "free some space" if full else "choose a place that you may write to"
     return StorageError(
-        f"{target} cannot be written: {error.strerror}; nothing was left behind",
-        remedy=remedy,
+        f"{target} cannot be written: {error.strerror}; nothing was left behind", remedy=remedy
     )
 
 
 def _canonical(value: object) -> bytes:
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    ).encode()
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

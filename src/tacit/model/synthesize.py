@@ -20,15 +20,7 @@ from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.model.invent import (
-    Activity,
-    World,
-    activity_of,
-    likings,
-    met,
-    people,
-    times,
-)
+from tacit.model.invent import Activity, World, activity_of, likings, met, people, times
 from tacit.page import paragraph
 from tacit.whole import whole
 
@@ -69,9 +61,7 @@ class Invented(Suggesting):
 
     def __repr__(self) -> str:
         people, many = self.ratings.n_users, len(self.ratings)
-        return (
-            f"Invented({people:,} people, {many:,} ratings; .ratings, .facts)"
-        )
+        return f"Invented({people:,} people, {many:,} ratings; .ratings, .facts)"
 
     def _repr_html_(self) -> str:
         return paragraph(repr(self))
@@ -97,8 +87,7 @@ def writable(out: str | Path) -> Path:
     target = Path(out)
     if target.suffix not in (".parquet", ".csv"):
         raise SettingError(
-            f"--out {out} is neither .parquet nor .csv",
-            remedy="choose one of the two",
+            f"--out {out} is neither .parquet nor .csv", remedy="choose one of the two"
         )
     if MARK not in target.name.lower():
         raise SettingError(
@@ -200,9 +189,9 @@ def world_of(
             f"steps of {steps:g} do not fit a scale that is {width:g} wide",
             remedy="give --step a smaller number, or leave it out",
         )
-    told["steps"] = (
-        f"of {steps:g}" if steps else "none: any number on the scale"
-    ) + (", a default" if step is None else ", as declared")
+    told["steps"] = (f"of {steps:g}" if steps else "none: any number on the scale") + (
+        ", a default" if step is None else ", as declared"
+    )
     loadings = np.asarray(shared.arrays["loadings"], np.float64)
     variance = np.asarray(shared.arrays["variance"], np.float64)
     return World(
@@ -218,11 +207,7 @@ def world_of(
 
 
 def drawn(
-    world: World,
-    shared: Shared,
-    count: int,
-    seed: int,
-    period: tuple[int, int] | None = None,
+    world: World, shared: Shared, count: int, seed: int, period: tuple[int, int] | None = None
 ) -> Ratings:
     """The ratings of so many people."""
     rng = np.random.default_rng([count, seed])
@@ -252,11 +237,7 @@ def drawn(
 
 
 def _activity(
-    shared: Shared,
-    power: float,
-    each: float | None,
-    spread: float | None,
-    told: dict[str, str],
+    shared: Shared, power: float, each: float | None, spread: float | None, told: dict[str, str]
 ) -> Activity:
     """How much people rate, as released as far as it is."""
     numbers = shared.numbers
@@ -266,9 +247,7 @@ def _activity(
         found = Activity.of_mean(float(each), declared)
     elif numbers.get("count", 0.0) > 1 and numbers.get("people", 0.0) > 0:
         total = float(np.sum(shared.arrays["weight"], dtype=np.float64))
-        found = activity_of(
-            numbers["count"], total / numbers["people"], power, spread
-        )
+        found = activity_of(numbers["count"], total / numbers["people"], power, spread)
         where = "as released"
     else:
         found = Activity.of_mean(EACH, declared)
@@ -300,9 +279,7 @@ def _check_numbers(**asked: float | None) -> None:
             )
 
 
-def _facts(
-    model: Model, count: int, seed: int, told: Mapping[str, str]
-) -> dict[str, Any]:
+def _facts(model: Model, count: int, seed: int, told: Mapping[str, str]) -> dict[str, Any]:
     statement = model.statement
     return {
         "invented": True,

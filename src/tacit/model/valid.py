@@ -13,21 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.catalogue import (
-    LONGEST,
-    MOST_FEATURES,
-    Catalogue,
-    catalogue_from,
-)
+from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue, catalogue_from
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
-from tacit.model.folder import (
-    DEEPEST,
-    damaged,
-    is_number,
-    is_text,
-    plain_value,
-)
+from tacit.model.folder import DEEPEST, damaged, is_number, is_text, plain_value
 from tacit.model.person.base import personal_class
 from tacit.model.person.needs import Unfit, check_needs
 
@@ -66,8 +55,7 @@ def schema_of(found: Any, folder: Path) -> Schema:
         and (found["positive"] is None or is_number(found["positive"]))
         and is_text(found["source"])
         and all(
-            found[name] is None
-            or (type(found[name]) is int and 1 <= found[name] <= MOST_PEOPLE)
+            found[name] is None or (type(found[name]) is int and 1 <= found[name] <= MOST_PEOPLE)
             for name in ("users", "max_ratings")
         )
     )
@@ -101,9 +89,7 @@ def _catalogue_fault(found: Any) -> str | None:
     titles, years = found["titles"], found["years"]
     if titles is not None and not (_texts(titles) and len(titles) == count):
         return "the titles of items.json do not fit its ids"
-    if years is not None and not (
-        _whole(years, 1 << 31) and len(years) == count
-    ):
+    if years is not None and not (_whole(years, 1 << 31) and len(years) == count):
         return "the years of items.json do not fit its ids"
     if not _texts(found["tags"]) or not _texts(found["numbers"]):
         return "the features of items.json have no names"
@@ -133,9 +119,7 @@ def _texts(found: Any) -> bool:
 
 
 def _whole(found: Any, below: int) -> bool:
-    return isinstance(found, list) and all(
-        type(x) is int and -below <= x < below for x in found
-    )
+    return isinstance(found, list) and all(type(x) is int and -below <= x < below for x in found)
 
 
 def check_arrays(
@@ -150,9 +134,7 @@ def check_arrays(
         if not is_text(name):
             raise damaged(folder, "an array has no proper name")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise damaged(
-                folder, f"the array {name} holds numbers that are not finite"
-            )
+            raise damaged(folder, f"the array {name} holds numbers that are not finite")
     try:
         check_needs(personal_class(personal), arrays, numbers, items)
     except Unfit as error:

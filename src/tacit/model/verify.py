@@ -58,11 +58,7 @@ class ModelVerdict(Suggesting):
 
     @by_name
     def page(
-        self,
-        *,
-        audit: Sequence[Mapping[str, Any]] = (),
-        markdown: bool = False,
-        **declared: str,
+        self, *, audit: Sequence[Mapping[str, Any]] = (), markdown: bool = False, **declared: str
     ) -> str:
         """The statement as a document to forward, in HTML that stands alone or in Markdown.
         `declared` is what only the owner knows: `by`, `data`, `period`, `contact`, and so on
@@ -89,21 +85,15 @@ class ModelVerdict(Suggesting):
 
 def _check_findings(audit: object) -> None:
     """Refuse what no audit found."""
-    if not isinstance(audit, list | tuple) or not all(
-        isinstance(each, Mapping) for each in audit
-    ):
+    if not isinstance(audit, list | tuple) or not all(isinstance(each, Mapping) for each in audit):
         raise SettingError(
-            "audit is not a list of findings",
-            remedy='give tacit.audit(...).facts()["findings"]',
+            "audit is not a list of findings", remedy='give tacit.audit(...).facts()["findings"]'
         )
 
 
 @by_name
 def verify(
-    model: Model,
-    *,
-    ledger: str | Path | None = None,
-    key: str | Path | None = None,
+    model: Model, *, ledger: str | Path | None = None, key: str | Path | None = None
 ) -> ModelVerdict:
     """Whether a model is what its statement says: against the owner's public key, if one is
     given, and else against the book; against both if both are given."""
@@ -143,10 +133,7 @@ def verify_with_book(model: Model, book: Book) -> ModelVerdict:
     seen = [each.number for each in entries if each.evaluation]
     before = sum(number < (statement.book_number or 0) for number in seen)
     return replace(
-        found,
-        evaluations=before,
-        later=len(seen) - before,
-        now=_today(statement, entries),
+        found, evaluations=before, later=len(seen) - before, now=_today(statement, entries)
     )
 
 
@@ -170,9 +157,7 @@ def verify_with_key(model: Model, key: str) -> ModelVerdict:
     return _signed(model, paid, key, words, "a key")
 
 
-def _signed(
-    model: Model, paid: Shared, key: str, words: str, against: str
-) -> ModelVerdict:
+def _signed(model: Model, paid: Shared, key: str, words: str, against: str) -> ModelVerdict:
     from tacit.ledger.statement.sign import check_signature
 
     statement = model.statement

@@ -30,9 +30,7 @@ from tacit.errors import SettingError
 
 _CHUNK_WORDS = 1 << 15
 _ZEROS = bytes(8 * _CHUNK_WORDS)
-_SLACK = (
-    2  # words: older `cryptography` wants room for a block more than it writes
-)
+_SLACK = 2  # words: older `cryptography` wants room for a block more than it writes
 _REKEY_BYTES = 1 << 36
 _SMALL_WORDS = 64
 
@@ -86,9 +84,7 @@ class Bits:
                 "the source of entropy returned too few bytes",
                 remedy="return exactly as many as asked",
             )
-        self._cipher = Cipher(
-            algorithms.AES256(seed[:32]), modes.CTR(seed[32:])
-        ).encryptor()
+        self._cipher = Cipher(algorithms.AES256(seed[:32]), modes.CTR(seed[32:])).encryptor()
         self._home, self._left = (os.getpid(), _forks), _REKEY_BYTES
         self._small: list[int] = []
 
@@ -100,9 +96,7 @@ class Bits:
                 self._key()
             self._left -= 8 * count
             data = _ZEROS if count == _CHUNK_WORDS else bytes(8 * count)
-            self._cipher.update_into(
-                data, out[start : start + count + _SLACK].view(np.uint8).data
-            )
+            self._cipher.update_into(data, out[start : start + count + _SLACK].view(np.uint8).data)
         return out[:n]
 
     def _check_home(self) -> None:
@@ -141,8 +135,7 @@ class Bits:
         drawn again if too big."""
         if n < 1 or (size is not None and n > 1 << 63):
             raise SettingError(
-                f"cannot draw a number below {n}",
-                remedy="ask for 1 to 2^63 possible values",
+                f"cannot draw a number below {n}", remedy="ask for 1 to 2^63 possible values"
             )
         width = (n - 1).bit_length()
         if size is None:
@@ -154,9 +147,7 @@ class Bits:
             return out
         filled = 0
         while filled < size:
-            found = (
-                self.words(2 * (size - filled) + 16) >> np.uint64(64 - width)
-            ).astype(np.int64)
+            found = (self.words(2 * (size - filled) + 16) >> np.uint64(64 - width)).astype(np.int64)
             found = found[found < n][: size - filled]
             out[filled : filled + found.size] = found
             filled += found.size
@@ -167,9 +158,7 @@ class Bits:
         return self.words(-(-nbytes // 8)).tobytes()[:nbytes]
 
     def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError(
-            "random bits cannot be copied or sent elsewhere: call fresh() there"
-        )
+        raise TypeError("random bits cannot be copied or sent elsewhere: call fresh() there")
 
 
 _living: WeakSet[Bits] = WeakSet()

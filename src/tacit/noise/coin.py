@@ -21,9 +21,7 @@ from tacit.noise.bits import Bits
 from tacit.noise.interval import Real, exp_minus_rational, nearest
 
 
-def below(
-    probability: Real, bits: Bits, prefix: int = 0, seen: int = 0
-) -> bool:
+def below(probability: Real, bits: Bits, prefix: int = 0, seen: int = 0) -> bool:
     """Whether u < probability, for the uniform u whose first `seen` bits are `prefix`."""
     while True:
         prefix, seen = prefix << 64 | bits.word(), seen + 64
@@ -36,9 +34,7 @@ def below(
 
 def exp_coin(exponent: Fraction, bits: Bits) -> bool:
     """True with probability exp(-exponent), exponent >= 0."""
-    return below(
-        lambda precision: exp_minus_rational(exponent, precision), bits
-    )
+    return below(lambda precision: exp_minus_rational(exponent, precision), bits)
 
 
 def geometric(rate: Fraction, bits: Bits) -> int:
@@ -86,9 +82,4 @@ def coins(
 @lru_cache(maxsize=1)
 def _powers() -> NDArray[np.float64]:
     """exp(-i/4) for i = 0..255, each rounded once."""
-    return np.array(
-        [
-            nearest(exp_minus_rational(Fraction(i, 4), 160), 160)
-            for i in range(256)
-        ]
-    )
+    return np.array([nearest(exp_minus_rational(Fraction(i, 4), 160), 160) for i in range(256)])

@@ -28,9 +28,7 @@ NOISE_ROOM = 1 << 52
 class Weeks:
     """The events of a calendar that stand in a book, for one week of it."""
 
-    def __init__(
-        self, events: Mapping[str, Event], calendar: Calendar, week: int
-    ) -> None:
+    def __init__(self, events: Mapping[str, Event], calendar: Calendar, week: int) -> None:
         calendar.check_week(week)
         self.calendar = calendar
         self.week = week
@@ -60,9 +58,7 @@ class Weeks:
         drawn = draw_noise(event, sums[-1].shape).steps
         return mixed(sums, self.calendar) + drawn
 
-    def estimate(
-        self, name: str, noisy: Sequence[Whole]
-    ) -> tuple[NDArray[np.float64], float]:
+    def estimate(self, name: str, noisy: Sequence[Whole]) -> tuple[NDArray[np.float64], float]:
         """The running sums in steps of the part, from all that was released so far, and the
         standard deviation of the noise on them: post-processing."""
         rows = self.calendar.rows[: len(noisy)][::-1]

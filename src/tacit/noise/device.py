@@ -21,12 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.ledger.account.event import (
-    Event,
-    Gaussian,
-    Laplace,
-    RandomizedChoice,
-)
+from tacit.ledger.account.event import Event, Gaussian, Laplace, RandomizedChoice
 from tacit.noise.bits import Bits, fresh
 from tacit.noise.interval import exp_minus_rational
 from tacit.noise.law import law_of
@@ -60,9 +55,7 @@ def unbiased(event: Event) -> float:
 
 
 def choose(
-    event: RandomizedChoice,
-    favoured: NDArray[np.float64],
-    bits: Bits | None = None,
+    event: RandomizedChoice, favoured: NDArray[np.float64], bits: Bits | None = None
 ) -> NDArray[np.int64]:
     """One answer a row; `favoured` lists the likelier answers of each person."""
     source = bits or fresh()
@@ -79,24 +72,13 @@ def choose(
     return np.where(truly, inside, outside)
 
 
-def _valid(
-    favoured: NDArray[np.float64], choices: int, count: int
-) -> NDArray[np.int64]:
+def _valid(favoured: NDArray[np.float64], choices: int, count: int) -> NDArray[np.int64]:
     """Ascending, different, in range; a row that is not becomes the first answers."""
     rows = np.sort(
-        np.nan_to_num(
-            np.asarray(favoured, np.float64), nan=-1.0, posinf=-1.0, neginf=-1.0
-        ),
-        axis=1,
+        np.nan_to_num(np.asarray(favoured, np.float64), nan=-1.0, posinf=-1.0, neginf=-1.0), axis=1
     )
-    good = (
-        (rows[:, 0] >= 0)
-        & (rows[:, -1] < choices)
-        & (np.diff(rows, axis=1) >= 1).all(axis=1)
-    )
-    return np.where(good[:, None], np.floor(rows), np.arange(count)).astype(
-        np.int64
-    )
+    good = (rows[:, 0] >= 0) & (rows[:, -1] < choices) & (np.diff(rows, axis=1) >= 1).all(axis=1)
+    return np.where(good[:, None], np.floor(rows), np.arange(count)).astype(np.int64)
 
 
 @lru_cache(maxsize=64)
@@ -105,17 +87,13 @@ def choice_bound(epsilon: float, choices: int, favoured: int) -> int:
     precision = 128
     _, high = exp_minus_rational(Fraction(epsilon), precision)
     one = 1 << precision
-    return (favoured * one << 63) // (
-        favoured * one + (choices - favoured) * high
-    )
+    return (favoured * one << 63) // (favoured * one + (choices - favoured) * high)
 
 
 def own_noise(event: Event, people: int, size: int) -> Noise:
     """The sum over `people` devices of a vector of noise that each draws in full."""
     if not isinstance(event, Gaussian | Laplace):
-        raise Failure(
-            f"the event of {event.name} is no noise that a device adds"
-        )
+        raise Failure(f"the event of {event.name} is no noise that a device adds")
     total = np.zeros(size, np.int64)
     each = 0.0
     at_once = max(1, CHUNK // size)

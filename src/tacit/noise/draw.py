@@ -15,11 +15,7 @@ _THREAD_DRAWS = 1 << 16
 
 
 def draw(
-    strips: Strips,
-    n: int,
-    bits: Bits | None = None,
-    threads: int = 1,
-    margin: float | None = None,
+    strips: Strips, n: int, bits: Bits | None = None, threads: int = 1, margin: float | None = None
 ) -> NDArray[np.int64]:
     """`n` draws from a table. With several threads each has bits of its own, fresh from the system.
 
@@ -42,16 +38,13 @@ def draw(
 
     with ThreadPoolExecutor(parts) as pool:
         for done in [
-            pool.submit(_fill, strips, part, fresh(), margin)
-            for part in np.array_split(out, parts)
+            pool.submit(_fill, strips, part, fresh(), margin) for part in np.array_split(out, parts)
         ]:
             done.result()
     return out
 
 
-def _fill(
-    strips: Strips, out: NDArray[np.int64], bits: Bits, margin: float
-) -> None:
+def _fill(strips: Strips, out: NDArray[np.int64], bits: Bits, margin: float) -> None:
     from tacit.noise import kernels
 
     event = np.zeros(4, dtype=np.int64)
@@ -81,9 +74,7 @@ def _fill(
             stuck = reached[2]
             if stuck:
                 negative = bool(event[2])
-                found = strips.settle(
-                    int(event[0]), int(event[1]), int(event[3]), bits
-                )
+                found = strips.settle(int(event[0]), int(event[1]), int(event[3]), bits)
                 if found is None or (found == 0 and negative):
                     continue
                 if found >= 1 << 63:

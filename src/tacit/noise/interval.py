@@ -39,9 +39,7 @@ def over(a: Interval, b: Interval, precision: int) -> Interval:
 
 def exp_minus(x: Interval, precision: int) -> Interval:
     """exp(-x) for x >= 0 (a low end below 0 counts as 0)."""
-    return _exp_minus(x[1], precision)[0], _exp_minus(max(x[0], 0), precision)[
-        1
-    ]
+    return _exp_minus(x[1], precision)[0], _exp_minus(max(x[0], 0), precision)[1]
 
 
 def exp_minus_rational(x: Fraction, precision: int) -> Interval:
@@ -131,10 +129,7 @@ def _bernoulli(n: int) -> Fraction:
     return (
         Fraction(1)
         if n == 0
-        else -sum(
-            (comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0)
-        )
-        / (n + 1)
+        else -sum((comb(n + 1, k) * _bernoulli(k) for k in range(n)), Fraction(0)) / (n + 1)
     )
 
 

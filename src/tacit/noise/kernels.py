@@ -84,11 +84,7 @@ def strip_draws(
         word += stride
         column = np.int64(w & _COLUMN)
         other = np.int64(alias[column])
-        strip = (
-            column
-            if ((w >> _U11) & _LOW32) < np.uint64(threshold[column])
-            else other
-        )
+        strip = column if ((w >> _U11) & _LOW32) < np.uint64(threshold[column]) else other
         negative = np.int64((w >> _U10) & _U1)
         u = w >> _U43
         magnitude = (np.int64(strip) << log_width) + offset
@@ -99,9 +95,7 @@ def strip_draws(
             word += 1
             undecided = strip == strips  # the tail
             if not undecided:
-                d = np.float64(offset) * (
-                    slope[strip] + np.float64(offset) * curve
-                )
+                d = np.float64(offset) * (slope[strip] + np.float64(offset) * curve)
                 accept = top[strip] * _exp_small(d)
                 x = np.float64(fine) * _UNIT
                 if x >= accept + margin:
@@ -142,9 +136,7 @@ def flips(
         u = np.float64(words[i] >> _U11) * _UNIT
         if value < 64.0:
             quarter = np.int64(value * 4.0)
-            accept = factor[i] * (
-                powers[quarter] * _exp_small(value - 0.25 * quarter)
-            )
+            accept = factor[i] * (powers[quarter] * _exp_small(value - 0.25 * quarter))
             slack = error[i] + margin
         else:
             accept, slack = 0.0, error[i] + 1e-24  # exp(-64) < 2e-28
@@ -157,9 +149,7 @@ def flips(
 
 
 @njit(cache=True, nogil=True)
-def finish_band(
-    sums: Any, noise: Any, first: int, steps: int, out: Any
-) -> None:
+def finish_band(sums: Any, noise: Any, first: int, steps: int, out: Any) -> None:
     """Rows of a symmetric matrix as float32: sums plus noise (none if it is empty) from
     column `first` + row on."""
     at = 0

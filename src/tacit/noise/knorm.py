@@ -55,8 +55,7 @@ def knorm(
     wide = _at_least_root(dimension, exact)
     if wide > MAX_SCALE:
         raise SettingError(
-            f"scale {scale!r} is too large in {dimension} dimensions",
-            remedy="use a coarser grid",
+            f"scale {scale!r} is too large in {dimension} dimensions", remedy="use a coarser grid"
         )
     bits = bits or fresh()
     out = np.empty((rows, dimension), dtype=np.int64)
@@ -66,12 +65,8 @@ def knorm(
     while filled < rows:
         wanted = int(1.2 * (rows - filled) * tried / kept) + 8
         count = max(1, min(wanted, _CHUNK_DRAWS // dimension))
-        candidates = discrete_laplace(count * dimension, wide, bits).reshape(
-            count, dimension
-        )
-        found = candidates[_keep(candidates, exact, wide, bits, margin)][
-            : rows - filled
-        ]
+        candidates = discrete_laplace(count * dimension, wide, bits).reshape(count, dimension)
+        found = candidates[_keep(candidates, exact, wide, bits, margin)][: rows - filled]
         out[filled : filled + len(found)] = found
         filled = filled + len(found)
         kept = kept + len(found)
@@ -88,11 +83,7 @@ def _at_least_root(dimension: int, scale: Fraction) -> float:
 
 
 def _keep(
-    candidates: NDArray[np.int64],
-    scale: Fraction,
-    wide: float,
-    bits: Bits,
-    margin: float | None,
+    candidates: NDArray[np.int64], scale: Fraction, wide: float, bits: Bits, margin: float | None
 ) -> NDArray[np.bool_]:
     values = candidates.astype(np.float64)
     length = np.sqrt(np.sum(values * values, axis=1)) / float(scale)
@@ -100,18 +91,13 @@ def _keep(
 
     def exact(i: int) -> Real:
         row: list[int] = candidates[i].tolist()
-        squares, steps = (
-            sum(k * k for k in row),
-            sum(map(abs, row)) / Fraction(wide),
-        )
+        squares, steps = (sum(k * k for k in row), sum(map(abs, row)) / Fraction(wide))
         return lambda precision: _probability(squares, steps, scale, precision)
 
     return coins(x, length * 2.0**-47, np.ones_like(x), exact, bits, margin)
 
 
-def _probability(
-    squares: int, steps: Fraction, scale: Fraction, precision: int
-) -> tuple[int, int]:
+def _probability(squares: int, steps: Fraction, scale: Fraction, precision: int) -> tuple[int, int]:
     """exp(-(sqrt(squares)/scale - steps)) as an interval."""
     work = precision + 64
     root = math.isqrt(squares << 2 * work)

@@ -68,12 +68,8 @@ class Inversion:
         cells = self._table()
         drop = _PRECISION - width
         most = (1 << width) - 1
-        self.lower = np.array(
-            [low >> drop for low, _ in cells], dtype=np.uint64
-        )
-        self.upper = np.array(
-            [min(-(-high >> drop), most) for _, high in cells], dtype=np.uint64
-        )
+        self.lower = np.array([low >> drop for low, _ in cells], dtype=np.uint64)
+        self.upper = np.array([min(-(-high >> drop), most) for _, high in cells], dtype=np.uint64)
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
         """`n` draws: a table search, and the exact path where a word falls on a border."""
@@ -82,9 +78,7 @@ class Inversion:
         # A cell is sure if u is also not below the upper bound of the border before it.
         border = np.concatenate([np.zeros(1, np.uint64), self.upper])[cell]
         out = (cell + self.first).astype(np.int64)
-        for i in np.flatnonzero(
-            (u < border) | (cell == self.lower.size)
-        ).tolist():
+        for i in np.flatnonzero((u < border) | (cell == self.lower.size)).tolist():
             out[i] = self.settle(int(u[i]), bits)
         return out
 
@@ -184,70 +178,40 @@ class Rejection:
         # Either neighbour may be the maximum if the interval holds an integer: then take
         # both, the larger counts.
         self.tops = (
-            {k >> precision for k in up}
-            | {-(-k >> precision) - 1 for k in down}
-            | {self.mode}
+            {k >> precision for k in up} | {-(-k >> precision) - 1 for k in down} | {self.mode}
         )
         self.peak = nearest(self._peak(_PRECISION), _PRECISION)
-        self.tilt = nearest(
-            log(fixed(self.mode / mean, _PRECISION), _PRECISION), _PRECISION
-        )
+        self.tilt = nearest(log(fixed(self.mode / mean, _PRECISION), _PRECISION), _PRECISION)
 
-    def draw(
-        self, n: int, bits: Bits, margin: float | None = None
-    ) -> NDArray[np.int64]:
+    def draw(self, n: int, bits: Bits, margin: float | None = None) -> NDArray[np.int64]:
         """`n` draws: Laplace proposals around the mode, each kept by an exact coin."""
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
-            x = discrete_laplace(
-                min(int(1.35 * (n - filled)) + 16, 1 << 17), self.scale, bits
-            )
+            x = discrete_laplace(min(int(1.35 * (n - filled)) + 16, 1 << 17), self.scale, bits)
             x = x[x >= -self.mode]  # the others have no weight
             found = x[self._keep(x, bits, margin)][: n - filled]
             out[filled : filled + found.size] = found + self.mode
             filled += found.size
         return out
 
-    def _keep(
-        self, x: NDArray[np.int64], bits: Bits, margin: float | None
-    ) -> NDArray[np.bool_]:
+    def _keep(self, x: NDArray[np.int64], bits: Bits, margin: float | None) -> NDArray[np.bool_]:
         value, error = self._exponents(x.astype(np.float64))
         return coins(
-            value,
-            error,
-            np.ones_like(value),
-            lambda i: self._chance(int(x[i])),
-            bits,
-            margin,
+            value, error, np.ones_like(value), lambda i: self._chance(int(x[i])), bits, margin
         )
 
-    def _exponents(
-        self, x: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _exponents(self, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         m = float(self.mode)
         near = np.abs(x) <= m / 16
         x = np.where(near, x, 0.0)
         z = x / (2 * m + x)
         q = z * z
-        series = (
-            z
-            * q
-            * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
-        )
+        series = z * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
         first = x * (x + 1) / (2 * m + x)
         away = np.abs(x) / self.scale
         k = m + x
-        stirling = (1 / (12 * k) - 1 / (360 * k**3)) - (
-            1 / (12 * m) - 1 / (360 * m**3)
-        )
-        value = (
-            first
-            + (2 * m + 2 * x + 1) * series
-            + x * self.tilt
-            + stirling
-            - away
-            + self.peak
-        )
+        stirling = (1 / (12 * k) - 1 / (360 * k**3)) - (1 / (12 * m) - 1 / (360 * m**3))
+        value = first + (2 * m + 2 * x + 1) * series + x * self.tilt + stirling - away + self.peak
         error = np.where(near, 2.0**-46 * (2 * np.abs(first) + away + 3), 1.0)
         return value, error
 
@@ -257,10 +221,7 @@ class Rejection:
         at = log(fixed(self.mean, work), work)
         here = log_factorial(k, work)
         centre = log_factorial(self.mode, work)
-        away, lift = (
-            k - self.mode,
-            fixed(abs(k - self.mode) / Fraction(self.scale), work),
-        )
+        away, lift = (k - self.mode, fixed(abs(k - self.mode) / Fraction(self.scale), work))
         low = away * at[0 if away >= 0 else 1] - here[1] + centre[0] + lift[0]
         high = away * at[1 if away >= 0 else 0] - here[0] + centre[1] + lift[1]
         return low >> work - precision, -(-high >> work - precision)
@@ -274,9 +235,7 @@ class Rejection:
         def probability(precision: int) -> Interval:
             work = precision + 16
             peak, here = self._peak(work), self._log_weight(self.mode + x, work)
-            low, high = exp_minus(
-                (peak[0] - here[1], max(peak[1] - here[0], 0)), work
-            )
+            low, high = exp_minus((peak[0] - here[1], max(peak[1] - here[0], 0)), work)
             return low >> 16, -(-high >> 16)
 
         return probability

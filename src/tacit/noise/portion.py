@@ -21,9 +21,7 @@ LEAST_PART = 2.0**-40
 """Of a Laplace draw, that a share is rounded up to."""
 
 
-def portion(
-    event: Event, size: int, enough: int, bits: Bits | None = None
-) -> NDArray[np.int64]:
+def portion(event: Event, size: int, enough: int, bits: Bits | None = None) -> NDArray[np.int64]:
     """`size` integers, of which the sum over `enough` devices has the noise of the event."""
     return together(event, size, 1, enough, bits)
 
@@ -44,16 +42,12 @@ def together(
         for _ in range(int(whole)):
             total += polya_shares(size, 1.0, event.scale, bits)
         if rest:
-            total += polya_shares(
-                size, max(rest, LEAST_PART), event.scale, bits
-            )
+            total += polya_shares(size, max(rest, LEAST_PART), event.scale, bits)
         return total
     raise Failure(f"the noise of {event.name} cannot be shared among devices")
 
 
-def skellam(
-    size: int, variance: float, bits: Bits | None = None
-) -> NDArray[np.int64]:
+def skellam(size: int, variance: float, bits: Bits | None = None) -> NDArray[np.int64]:
     """Skellam noise of any variance: a draw of one law is a sum of draws of smaller ones."""
     times = max(1, ceil(variance / MAX_VARIANCE))
     drawn = [skellam_shares(size, variance / times, bits) for _ in range(times)]

@@ -28,9 +28,7 @@ class Charge:
 
     def __init__(self, events: Iterable[Event], *, entry: str = "") -> None:
         self._open = {event.name: event for event in events}
-        self._replaced = {event.instead for event in self._open.values()} - {
-            None
-        }
+        self._replaced = {event.instead for event in self._open.values()} - {None}
         self.entry = entry
         """Hash of the ledger entry; empty for an owner-only evaluation, which publishes nothing."""
 
@@ -41,10 +39,7 @@ class Charge:
             raise Failure(
                 f"the release {name} was not reserved in the ledger, or was already drawn"
             )
-        if (
-            event.instead is not None
-            and self._open.pop(event.instead, None) is None
-        ):
+        if event.instead is not None and self._open.pop(event.instead, None) is None:
             raise Failure(
                 f"the release {name} stands instead of {event.instead}, which was already drawn"
             )
@@ -69,9 +64,7 @@ class NoNoise(Charge):
         return None
 
 
-def release(
-    name: str, sums: NDArray[np.int64], steps: int, charge: Charge
-) -> Released:
+def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> Released:
     """Noise a finished integer array of the part `name` and leave the grid."""
     event = charge.draw(name)
     if event is None:
@@ -79,18 +72,12 @@ def release(
     if isinstance(event, Selection):
         from tacit.noise.selection import permute_and_flip
 
-        chosen = permute_and_flip(
-            sums.ravel(), event.sensitivity, event.epsilon
-        )
-        return Released(
-            np.array([[float(chosen)]]), 0.0, private=not bits.injected()
-        )
+        chosen = permute_and_flip(sums.ravel(), event.sensitivity, event.epsilon)
+        return Released(np.array([[float(chosen)]]), 0.0, private=not bits.injected())
     law = law_of(event)
     _check_numbers(name, law, sums.size)
     noise, sd = draw_law(law, sums.shape)
-    return Released(
-        (sums + noise) / steps, sd / steps, private=not bits.injected()
-    )
+    return Released((sums + noise) / steps, sd / steps, private=not bits.injected())
 
 
 def draw_trials(name: str, charge: Charge) -> tuple[int, ...]:
@@ -110,9 +97,7 @@ class GramRelease:
     """Noise for a symmetric matrix, band by band: one event, each number of the upper
     triangle noised once."""
 
-    def __init__(
-        self, name: str, size: int, diagonal: bool, steps: int, charge: Charge
-    ) -> None:
+    def __init__(self, name: str, size: int, diagonal: bool, steps: int, charge: Charge) -> None:
         self._event = charge.draw(name)
         self._first = 0 if diagonal else 1
         self._steps = steps
@@ -125,9 +110,7 @@ class GramRelease:
         if self._event is not None:
             self.sd = draw_noise(self._event, (1,)).sd / steps
 
-    def band(
-        self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]
-    ) -> None:
+    def band(self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]) -> None:
         """Rows `first`.. of the matrix: finished integer sums in, noisy float32 rows out;
         zero below the diagonal."""
         from tacit.noise.kernels import finish_band
@@ -149,9 +132,7 @@ class GramRelease:
 
 def _check_numbers(name: str, law: Law, numbers: int) -> None:
     if law.numbers != numbers:
-        raise Failure(
-            f"the release {name} has {numbers} numbers, but {law.numbers} were paid for"
-        )
+        raise Failure(f"the release {name} has {numbers} numbers, but {law.numbers} were paid for")
 
 
 class Noise(NamedTuple):
@@ -180,9 +161,7 @@ def draw_law(law: Law, shape: tuple[int, ...]) -> Noise:
     if law.name == "gaussian":
         return Noise(discrete_gaussian(size, scale).reshape(shape), scale)
     if law.name == "laplace":
-        return Noise(
-            discrete_laplace(size, scale).reshape(shape), scale * sqrt(2)
-        )
+        return Noise(discrete_laplace(size, scale).reshape(shape), scale * sqrt(2))
     if law.name == "knorm":
         width = shape[-1]
         drawn = knorm(size // width, width, scale).reshape(shape)

@@ -50,13 +50,7 @@ def randomized_response(
     flat = np.asarray(values)
     if flat.dtype == np.bool_:
         flat = 2 * flat.astype(np.int8) - 1
-    x = np.clip(
-        np.nan_to_num(
-            flat.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0
-        ),
-        -1.0,
-        1.0,
-    )
+    x = np.clip(np.nan_to_num(flat.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
     # |x| times a float of T could round up past T, so the integer is cut to T; 2^62 itself
     # still fits int64.
     shift = np.minimum((np.abs(x) * float(bound)).astype(np.int64), bound)

@@ -39,13 +39,10 @@ def permute_and_flip(
                 remedy=f"choose a finite {name}",
             )
     if scores.size == 0:
-        raise SettingError(
-            "there is no candidate to choose from", remedy="offer at least one"
-        )
+        raise SettingError("there is no candidate to choose from", remedy="offer at least one")
     if not np.issubdtype(scores.dtype, np.signedinteger):
         raise SettingError(
-            "scores must be signed integers",
-            remedy="put them on the integer grid first",
+            "scores must be signed integers", remedy="put them on the integer grid first"
         )
     bits = bits or fresh()
     values = scores.astype(np.int64)
@@ -56,17 +53,13 @@ def permute_and_flip(
     order = _order(values.size, bits)
     # Beyond 64 the coin looks only at whether u is 0 to 53 bits, so any larger exponent may
     # stand for all.
-    x = np.minimum(
-        gap[order].astype(np.float64) * float(min(rate, Fraction(10**6))), 1e6
-    )
+    x = np.minimum(gap[order].astype(np.float64) * float(min(rate, Fraction(10**6))), 1e6)
 
     def exact(i: int) -> Real:
         exponent = int(gap[order[i]]) * rate
         return lambda precision: exp_minus_rational(exponent, precision)
 
-    taken = coins(
-        x, np.minimum(x, 1e3) * 2.0**-51, np.ones_like(x), exact, bits, margin
-    )
+    taken = coins(x, np.minimum(x, 1e3) * 2.0**-51, np.ones_like(x), exact, bits, margin)
     return int(order[np.argmax(taken)])  # the best itself is always taken
 
 

@@ -30,14 +30,7 @@ from numpy.typing import NDArray
 from tacit.errors import Failure, SettingError
 from tacit.noise.bits import Bits, fresh
 from tacit.noise.coin import below, coins, geometric
-from tacit.noise.interval import (
-    Interval,
-    Real,
-    exp_minus_rational,
-    log,
-    one_minus_exp,
-    over,
-)
+from tacit.noise.interval import Interval, Real, exp_minus_rational, log, one_minus_exp, over
 from tacit.noise.poisson import Inversion, Rejection, poisson
 from tacit.noise.strips import check_scale
 
@@ -47,9 +40,7 @@ _PRECISION = 192
 _CHUNK = 1 << 17
 
 
-def skellam_shares(
-    n: int, variance: float, bits: Bits | None = None
-) -> NDArray[np.int64]:
+def skellam_shares(n: int, variance: float, bits: Bits | None = None) -> NDArray[np.int64]:
     """`n` independent shares of variance `variance` (in squared steps): the difference of
     two Poisson(variance/2)."""
     if not MIN_VARIANCE <= variance <= MAX_VARIANCE:
@@ -61,9 +52,7 @@ def skellam_shares(
     return source.draw(n, bits) - source.draw(n, bits)
 
 
-def polya_shares(
-    n: int, r: float, scale: float, bits: Bits | None = None
-) -> NDArray[np.int64]:
+def polya_shares(n: int, r: float, scale: float, bits: Bits | None = None) -> NDArray[np.int64]:
     """`n` independent shares, each the `r`-th part (0 < r <= 1) of a discrete Laplace draw
     of `scale`."""
     if not MIN_PART <= r <= 1:
@@ -76,9 +65,7 @@ def polya_shares(
     out = np.empty(n, dtype=np.int64)
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
-        out[start : start + count] = source.draw(count, bits) - source.draw(
-            count, bits
-        )
+        out[start : start + count] = source.draw(count, bits) - source.draw(count, bits)
     return out
 
 
@@ -98,9 +85,7 @@ class NegativeBinomial:
             """-r ln(1 - q), which is positive: an interval around ln 1 may reach below."""
             work = precision + 128
             low, high = log(one_minus_exp(rate, work), work)
-            return max(0, math.floor(-high * part) >> 128), -(
-                math.floor(low * part) >> 128
-            )
+            return max(0, math.floor(-high * part) >> 128), -(math.floor(low * part) >> 128)
 
         self.number = Inversion(mean)
 
@@ -126,26 +111,18 @@ class LogSeries:
     Tests lower `reach` (where the tail starts, in scales) and raise `margin`.
     """
 
-    def __init__(
-        self, scale: Fraction, reach: int = 24, margin: float | None = None
-    ) -> None:
+    def __init__(self, scale: Fraction, reach: int = 24, margin: float | None = None) -> None:
         self.scale, self.margin = scale, margin
         self.blocks = int(reach * scale + 1).bit_length()
         self.start = 1 << self.blocks  # M
-        heights = [
-            exp_minus_rational((1 << i) / scale, _PRECISION)
-            for i in range(self.blocks + 1)
-        ]
-        tail = over(
-            heights.pop(), one_minus_exp(1 / scale, _PRECISION), _PRECISION
-        )
+        heights = [exp_minus_rational((1 << i) / scale, _PRECISION) for i in range(self.blocks + 1)]
+        tail = over(heights.pop(), one_minus_exp(1 / scale, _PRECISION), _PRECISION)
         envelope = [high for _, high in heights] + [-(-tail[1] >> self.blocks)]
         room = (1 << 64) - 64
         self.constant = -(-sum(envelope) // room)
         self.weights = [-(-high // self.constant) for high in envelope]
         self.border = np.array(
-            [sum(self.weights[: i + 1]) - 1 for i in range(len(envelope))],
-            dtype=np.uint64,
+            [sum(self.weights[: i + 1]) - 1 for i in range(len(envelope))], dtype=np.uint64
         )
         tops = [
             Fraction(sum(h), 2 * self.constant * w)
@@ -157,9 +134,7 @@ class LogSeries:
         """`n` draws: proposals by block, each kept by an exact coin."""
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
-            found = self._batch(min(2 * (n - filled) + 16, 2 * _CHUNK), bits)[
-                : n - filled
-            ]
+            found = self._batch(min(2 * (n - filled) + 16, 2 * _CHUNK), bits)[: n - filled]
             out[filled : filled + found.size] = found
             filled += found.size
         return out
@@ -175,8 +150,7 @@ class LogSeries:
         inside = np.flatnonzero(chosen < self.blocks)
         block = chosen[inside].astype(np.int64)
         offset = (
-            (bits.words(block.size) >> np.uint64(1))
-            >> (63 - block).astype(np.uint64)
+            (bits.words(block.size) >> np.uint64(1)) >> (63 - block).astype(np.uint64)
         ).astype(np.int64)
         first = np.left_shift(np.int64(1), block)
         x, j = offset / float(self.scale), first + offset
@@ -187,28 +161,17 @@ class LogSeries:
                 which, value, Fraction(1 << which, value), precision
             )
 
-        kept = coins(
-            x,
-            2.0**-50 * (x + 1),
-            self.top[block] * (first / j),
-            exact,
-            bits,
-            self.margin,
-        )
+        kept = coins(x, 2.0**-50 * (x + 1), self.top[block] * (first / j), exact, bits, self.margin)
         out[inside[kept]] = j[kept]
         return out[out > 0]
 
-    def _chance(
-        self, block: int, j: int, ratio: Fraction, precision: int
-    ) -> Interval:
+    def _chance(self, block: int, j: int, ratio: Fraction, precision: int) -> Interval:
         """q^j/(c p_block) * ratio, for the tail divided by (1-q) M: the exact path's
         probability."""
         work = precision + _PRECISION
         low, high = exp_minus_rational(j / self.scale, work)
         if block == self.blocks:
-            low, high = over(
-                (low, high), one_minus_exp(1 / self.scale, work), work
-            )
+            low, high = over((low, high), one_minus_exp(1 / self.scale, work), work)
             low, high = low >> self.blocks, -(-high >> self.blocks)
         mass = self.constant * self.weights[block]
         return math.floor(low * ratio / mass), math.ceil(high * ratio / mass)
@@ -218,10 +181,7 @@ class LogSeries:
         t = geometric(1 / self.scale, bits)
         ratio = Fraction(self.start, self.start + t)
         if not below(
-            lambda precision: self._chance(
-                self.blocks, self.start, ratio, precision
-            ),
-            bits,
+            lambda precision: self._chance(self.blocks, self.start, ratio, precision), bits
         ):
             return 0
         if self.start + t >= 1 << 62:

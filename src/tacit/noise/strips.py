@@ -41,13 +41,7 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.noise.bits import Bits
 from tacit.noise.coin import below, exp_coin, geometric
-from tacit.noise.interval import (
-    Interval,
-    exp_minus_rational,
-    one_minus_exp,
-    over,
-    times,
-)
+from tacit.noise.interval import Interval, exp_minus_rational, one_minus_exp, over, times
 
 Law = Literal["gaussian", "laplace"]
 MIN_SCALE, MAX_SCALE = 2.0**-10, 2.0**50
@@ -88,59 +82,37 @@ class Strips:
     def exponent(self, magnitude: int) -> Fraction:
         """-ln w(magnitude)."""
         return (
-            magnitude**2 / (2 * self.scale**2)
-            if self.law == "gaussian"
-            else magnitude / self.scale
+            magnitude**2 / (2 * self.scale**2) if self.law == "gaussian" else magnitude / self.scale
         )
 
     def tail_rate(self) -> Fraction:
         """Of the geometric envelope of the tail."""
-        return (
-            self.start_of_tail / self.scale**2
-            if self.law == "gaussian"
-            else 1 / self.scale
-        )
+        return self.start_of_tail / self.scale**2 if self.law == "gaussian" else 1 / self.scale
 
-    def acceptance(
-        self, strip: int, magnitude: int, precision: int
-    ) -> Interval:
+    def acceptance(self, strip: int, magnitude: int, precision: int) -> Interval:
         """w(magnitude)/(c p_strip), or the first coin of the tail: the exact path's probability."""
         work = precision + _PRECISION
         low, high = exp_minus_rational(self.exponent(magnitude), work)
         if strip == self.strips:
-            low, high = over(
-                (low, high), one_minus_exp(self.tail_rate(), work), work
-            )
+            low, high = over((low, high), one_minus_exp(self.tail_rate(), work), work)
             low, high = low >> self.log_width, -(-high >> self.log_width)
         # In units of 2^-192, as `work` counts 192 bits more.
         mass = self.constant * self.weights[strip]
         return low // mass, -(-high // mass)
 
-    def settle(
-        self, strip: int, magnitude: int, prefix: int, bits: Bits
-    ) -> int | None:
+    def settle(self, strip: int, magnitude: int, prefix: int, bits: Bits) -> int | None:
         """The exact end of a draw that 53 bits did not decide, or of the tail: a magnitude,
         or None to reject."""
         if strip < self.strips:
             kept = below(
-                lambda precision: self.acceptance(strip, magnitude, precision),
-                bits,
-                prefix,
-                53,
+                lambda precision: self.acceptance(strip, magnitude, precision), bits, prefix, 53
             )
             return magnitude if kept else None
         start = self.start_of_tail
-        if not below(
-            lambda precision: self.acceptance(strip, start, precision),
-            bits,
-            prefix,
-            53,
-        ):
+        if not below(lambda precision: self.acceptance(strip, start, precision), bits, prefix, 53):
             return None
         beyond = geometric(self.tail_rate(), bits)
-        if self.law == "gaussian" and not exp_coin(
-            beyond**2 / (2 * self.scale**2), bits
-        ):
+        if self.law == "gaussian" and not exp_coin(beyond**2 / (2 * self.scale**2), bits):
             return None
         return start + beyond
 
@@ -163,25 +135,16 @@ def table(law: Law, scale: float, reach: float | None = None) -> Strips:
     exact = check_scale("sigma" if law == "gaussian" else "scale", scale)
     log_width = max(0, (int(exact) // _STRIPS_PER_SCALE[law]).bit_length() - 1)
     width = 1 << log_width
-    strips = max(
-        1,
-        -(
-            -int(Fraction(_REACH[law] if reach is None else reach) * exact + 1)
-            // width
-        ),
-    )
+    strips = max(1, -(-int(Fraction(_REACH[law] if reach is None else reach) * exact + 1) // width))
     if strips > _COLUMNS - 2:
         raise SettingError(
-            f"a reach of {reach!r} scales needs too many strips",
-            remedy="start the tail earlier",
+            f"a reach of {reach!r} scales needs too many strips", remedy="start the tail earlier"
         )
 
     heights = _heights(law, exact, width, strips)
     rate = strips * width / exact**2 if law == "gaussian" else 1 / exact
     tail = over(heights[strips], one_minus_exp(rate, _PRECISION), _PRECISION)
-    envelope = [high for _, high in heights[:strips]] + [
-        -(-tail[1] >> log_width)
-    ]
+    envelope = [high for _, high in heights[:strips]] + [-(-tail[1] >> log_width)]
     constant = -(-sum(envelope) // (_TOTAL - _COLUMNS))
     weights = [-(-high // constant) for high in envelope]
     weights.append(_TOTAL - sum(weights))
@@ -196,9 +159,7 @@ def table(law: Law, scale: float, reach: float | None = None) -> Strips:
         lowest = heights[j + (width > 1)][0]
         squeeze[j] = (lowest << _SQUEEZE_BITS) // mass
         top[j] = float(Fraction(sum(heights[j]), 2 * mass))
-        slope[j] = float(
-            j * width / exact**2 if law == "gaussian" else 1 / exact
-        )
+        slope[j] = float(j * width / exact**2 if law == "gaussian" else 1 / exact)
     curve = float(1 / (2 * exact**2)) if law == "gaussian" else 0.0
     return Strips(
         law,
@@ -216,9 +177,7 @@ def table(law: Law, scale: float, reach: float | None = None) -> Strips:
     )
 
 
-def _heights(
-    law: Law, scale: Fraction, width: int, strips: int
-) -> list[Interval]:
+def _heights(law: Law, scale: Fraction, width: int, strips: int) -> list[Interval]:
     """w(jW) for j = 0..strips: products of exponentials, rounded outward."""
     if law == "laplace":
         step = exp_minus_rational(width / scale, _PRECISION)
@@ -245,10 +204,7 @@ def _alias(weights: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
     """
     capacity = 1 << _COIN_BITS
     rest = weights + [0] * (_COLUMNS - len(weights))
-    threshold, alias = (
-        np.zeros(_COLUMNS, np.uint32),
-        np.arange(_COLUMNS, dtype=np.uint16),
-    )
+    threshold, alias = (np.zeros(_COLUMNS, np.uint32), np.arange(_COLUMNS, dtype=np.uint16))
     small = [i for i, w in enumerate(rest) if w < capacity]
     large = [i for i, w in enumerate(rest) if w >= capacity]
     while small and large:

@@ -31,8 +31,7 @@ def teller(progress: object) -> Callable[[int, int, Any], None] | None:
         return progress
     if not callable(progress):
         raise SettingError(
-            f"progress is of type {type(progress).__name__}, not a function",
-            remedy=REMEDY,
+            f"progress is of type {type(progress).__name__}, not a function", remedy=REMEDY
         )
     try:
         known: Signature | None = signature(progress)
@@ -43,8 +42,7 @@ def teller(progress: object) -> Callable[[int, int, Any], None] | None:
             known.bind(0, 1, "")
         except TypeError:
             raise SettingError(
-                "the function of progress does not take three arguments",
-                remedy=REMEDY,
+                "the function of progress does not take three arguments", remedy=REMEDY
             ) from None
     return _Kept(progress)
 
@@ -59,9 +57,7 @@ class Bar:
     def __call__(self, done: int, total: int, what: Any) -> None:
         """Show how far it is."""
         full = WIDTH * done // max(total, 1)
-        told = (
-            what if isinstance(what, str) else f"{float(what):.0f} seconds left"
-        )
+        told = what if isinstance(what, str) else f"{float(what):.0f} seconds left"
         line = f"\r[{'#' * full}{' ' * (WIDTH - full)}] {done}/{total} {told}"
         with self._lock:
             if line == self._last:

@@ -125,9 +125,8 @@ class Calendar:
     def words(self) -> str:
         """For the statement: what one person is in."""
         times = "once" if self.most == 1 else f"at most {self.most} times"
-        return (
-            f"each person is counted {times} in all {self.horizon} releases"
-            + (f", {self.gap} releases apart or more" if self.gap > 1 else "")
+        return f"each person is counted {times} in all {self.horizon} releases" + (
+            f", {self.gap} releases apart or more" if self.gap > 1 else ""
         )
 
 
@@ -138,9 +137,7 @@ def acts_like(budget: Budget, calendar: Calendar) -> Budget:
     return Budget(epsilon_at(mu, budget.delta), budget.delta)
 
 
-def calendar_events(
-    plan: Plan, budget: Budget, calendar: Calendar
-) -> dict[str, Event]:
+def calendar_events(plan: Plan, budget: Budget, calendar: Calendar) -> dict[str, Event]:
     """One event for each part and the whole calendar, so that all together cost the budget.
 
     The plan is priced as if it ran once; then every event gets the sensitivity of the
@@ -148,11 +145,7 @@ def calendar_events(
     """
     made: dict[str, Event] = {}
     for name, event in plan.events(budget).items():
-        if (
-            not isinstance(event, Gaussian)
-            or event.sampled < 1
-            or event.instead
-        ):
+        if not isinstance(event, Gaussian) or event.sampled < 1 or event.instead:
             raise SettingError(
                 f"the release {name} has no place in a calendar: only Gaussian sums over "
                 "everybody have",

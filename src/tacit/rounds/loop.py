@@ -28,9 +28,7 @@ class Loop:
     """One run of a plan from a first public state. `done` names the rounds that were run
     before, of which `state` is what came."""
 
-    def __init__(
-        self, plan: Plan, state: AnyState, done: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, plan: Plan, state: AnyState, done: Iterable[str] = ()) -> None:
         self.plan = plan
         self.state = state
         self.done = list(done)
@@ -62,9 +60,7 @@ class Loop:
         self.private &= all(part.private for part in released.values())
         self.state = round_.absorb(self.state, released)
 
-    def step(
-        self, round_: Round, released: Mapping[str, Released]
-    ) -> Round | None:
+    def step(self, round_: Round, released: Mapping[str, Released]) -> Round | None:
         """Absorb what a round released; the round that follows."""
         self.absorb(round_, released)
         return self.next()
@@ -79,15 +75,11 @@ class Loop:
 
 def _behind(plan: Plan, done: Collection[str]) -> int:
     """The place behind the last round that was run."""
-    run = [
-        place for place, round_ in enumerate(plan.rounds) if round_.name in done
-    ]
+    run = [place for place, round_ in enumerate(plan.rounds) if round_.name in done]
     return max(run, default=-1) + 1
 
 
-def passed_over(
-    plan: Plan, round_: Round, state: AnyState, run: Collection[str]
-) -> bool:
+def passed_over(plan: Plan, round_: Round, state: AnyState, run: Collection[str]) -> bool:
     """Whether another round takes the place of this one; `run` names the rounds that were
     run so far.
 
@@ -95,13 +87,6 @@ def passed_over(
     forbids a second.
     """
     if round_.instead:
-        rivals = {
-            round_.instead,
-            *(r.name for r in plan.rivals[round_.instead]),
-        }
-        return bool(rivals & set(run)) or not (
-            round_.chosen and round_.chosen(state)
-        )
-    return any(
-        r.chosen(state) for r in plan.rivals.get(round_.name, ()) if r.chosen
-    )
+        rivals = {round_.instead, *(r.name for r in plan.rivals[round_.instead])}
+        return bool(rivals & set(run)) or not (round_.chosen and round_.chosen(state))
+    return any(r.chosen(state) for r in plan.rivals.get(round_.name, ()) if r.chosen)

@@ -105,12 +105,7 @@ class How:
     what is promised, only who must be trusted for it, which the statement says."""
 
     engine: str | None = option(
-        None,
-        Spoken(
-            "run",
-            "Where it runs: threads unless the method has another.",
-            "NAME",
-        ),
+        None, Spoken("run", "Where it runs: threads unless the method has another.", "NAME")
     )
     noise_from: NoiseFrom | None = option(
         None,
@@ -123,32 +118,20 @@ class How:
     )
     """Of a federation alone: it says who must be honest for the promise to hold."""
     threads: int | None = option(
-        None,
-        Spoken("run", "Threads to use; all cores otherwise.", "N", kind=int),
+        None, Spoken("run", "Threads to use; all cores otherwise.", "N", kind=int)
     )
     memory: str | int | None = option(
         None,
-        Spoken(
-            "run",
-            "Memory to use, such as 4GB: a packed file beyond it is streamed.",
-            "SIZE",
-        ),
+        Spoken("run", "Memory to use, such as 4GB: a packed file beyond it is streamed.", "SIZE"),
     )
     population: str = option(
         "default",
-        Spoken(
-            "ledger",
-            "Whose book is charged: a name for these people.",
-            "NAME",
-            show=True,
-        ),
+        Spoken("ledger", "Whose book is charged: a name for these people.", "NAME", show=True),
     )
     ledger: str | None = option(
         None,
         Spoken(
-            "ledger",
-            "The book of what was spent; the default one is in TACIT_HOME.",
-            "FILE|URL",
+            "ledger", "The book of what was spent; the default one is in TACIT_HOME.", "FILE|URL"
         ),
     )
     purpose: str = option(
@@ -160,10 +143,7 @@ class How:
         ),
     )
     accept_unbounded: bool = option(
-        False,
-        Spoken(
-            "book", "Let a `paper` fit be booked on a capped ledger.", kind=bool
-        ),
+        False, Spoken("book", "Let a `paper` fit be booked on a capped ledger.", kind=bool)
     )
     other_people: bool = option(
         False,
@@ -218,8 +198,5 @@ def taken(options: type[Options], holder: object) -> Options:
 
 def said(options: type[What] | type[How]) -> dict[str, tuple[Spoken, Any]]:
     """By name, how each option of the command line is said, and its default."""
-    found = {
-        each.name: (each.metadata[TOLD], each.default)
-        for each in fields(options)
-    }
+    found = {each.name: (each.metadata[TOLD], each.default) for each in fields(options)}
     return {name: pair for name, pair in found.items() if pair[0] is not None}

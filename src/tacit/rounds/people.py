@@ -113,9 +113,7 @@ class Slice(Participation):
     def among(self, crowd: Crowd) -> People:
         """Those whose place is in this slice."""
         place = (crowd.places() % np.uint64(self.of)).astype(np.int64)
-        return np.flatnonzero(
-            (place >= self.index) & (place < self.index + self.width)
-        )
+        return np.flatnonzero((place >= self.index) & (place < self.index + self.width))
 
     @property
     def is_later(self) -> bool:
@@ -124,9 +122,7 @@ class Slice(Participation):
 
     def is_first_of(self, later: Participation) -> bool:
         """Slice 0 of the same partition."""
-        return (
-            isinstance(later, Slice) and self.index == 0 and self.of == later.of
-        )
+        return isinstance(later, Slice) and self.index == 0 and self.of == later.of
 
     @property
     def first(self) -> str:

@@ -90,8 +90,7 @@ class Plan:
     def moves(self) -> dict[int, Sensitivity]:
         """How far one unit can move what each bound lets through."""
         return {
-            key: bound.sensitivity(self.unit, self.limited)
-            for key, bound in self.bounds.items()
+            key: bound.sensitivity(self.unit, self.limited) for key, bound in self.bounds.items()
         }
 
     @cached_property
@@ -105,22 +104,10 @@ class Plan:
             raise SettingError("two parts of the plan share a name")
 
     def _check_slices(self) -> None:
-        slices = [
-            (r.takes_part, p.name)
-            for r, p in self.parts
-            if isinstance(r.takes_part, Slice)
-        ]
+        slices = [(r.takes_part, p.name) for r, p in self.parts if isinstance(r.takes_part, Slice)]
         if len(set(slices)) != len(slices):
-            raise SettingError(
-                "a slice of a partition may release a part of one name once only"
-            )
-        if _overlap(
-            {
-                r.takes_part
-                for r in self.rounds
-                if isinstance(r.takes_part, Slice)
-            }
-        ):
+            raise SettingError("a slice of a partition may release a part of one name once only")
+        if _overlap({r.takes_part for r in self.rounds if isinstance(r.takes_part, Slice)}):
             raise SettingError("two slices of the plan share people")
 
     def _check_shares(self) -> None:
@@ -135,10 +122,7 @@ class Plan:
     def _check_coins(self) -> None:
         """Parts under one coin cost more than the accountant's sum, in which every event has
         a coin of its own."""
-        if any(
-            isinstance(r.takes_part, Coin) and len(r.parts) > 1
-            for r in self.rounds
-        ):
+        if any(isinstance(r.takes_part, Coin) and len(r.parts) > 1 for r in self.rounds):
             raise SettingError(
                 "a round of people drawn by a coin has one part",
                 remedy="put its columns side by side",
@@ -152,9 +136,7 @@ class Plan:
         )
         everyone = first.takes_part == other.takes_part == EVERYONE
         if other.chosen is None or not alike or not everyone:
-            raise SettingError(
-                f"the round {other.name} cannot stand instead of {other.instead}"
-            )
+            raise SettingError(f"the round {other.name} cannot stand instead of {other.instead}")
 
     def first_of(self, other: Round) -> Round:
         """The round whose place another may take."""
@@ -173,43 +155,28 @@ class Plan:
     def rivals(self) -> dict[str, tuple[Round, ...]]:
         """By the name of a round, those that may stand instead of it."""
         names = {r.instead for r in self.rounds if r.instead}
-        return {
-            n: tuple(r for r in self.rounds if r.instead == n) for n in names
-        }
+        return {n: tuple(r for r in self.rounds if r.instead == n) for n in names}
 
     @cached_property
     def firsts(self) -> tuple[Round, ...]:
         """The rounds that are charged for later ones too: first slices and first turns."""
-        return tuple(
-            r for r in self.rounds if r.takes_part.is_first_of(r.takes_part)
-        )
+        return tuple(r for r in self.rounds if r.takes_part.is_first_of(r.takes_part))
 
     @property
     def whole(self) -> float:
         """The shares of all that is paid from the budget; a printed part costs what its
         paper claims."""
-        return sum(
-            p.share
-            for r, p in self.parts
-            if p.printed is None and not is_beside(r)
-        )
+        return sum(p.share for r, p in self.parts if p.printed is None and not is_beside(r))
 
     def after(self, first: Round, share: float) -> Plan:
         """The same plan with a round before it that takes `share` of the budget."""
         whole = self.whole or 1.0
         priced = replace(
-            first,
-            parts=tuple(
-                replace(p, share=share / len(first.parts)) for p in first.parts
-            ),
+            first, parts=tuple(replace(p, share=share / len(first.parts)) for p in first.parts)
         )
         rest = tuple(
             replace(
-                r,
-                parts=tuple(
-                    replace(p, share=p.share / whole * (1 - share))
-                    for p in r.parts
-                ),
+                r, parts=tuple(replace(p, share=p.share / whole * (1 - share)) for p in r.parts)
             )
             for r in self.rounds
         )
@@ -225,11 +192,7 @@ class Plan:
 
 def _overlap(slices: set[Slice]) -> bool:
     """Whether two different slices of one partition have people in common."""
-    taken = [
-        (s.of, place)
-        for s in slices
-        for place in range(s.index, s.index + s.width)
-    ]
+    taken = [(s.of, place) for s in slices for place in range(s.index, s.index + s.width)]
     return len(set(taken)) != len(taken)
 
 

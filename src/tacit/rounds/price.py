@@ -122,16 +122,10 @@ class _Pricing:
         if part.printed is not None:
             return part.printed.event(name, part)
         if round_.takes_part.printed:
-            raise SettingError(
-                f"{round_.takes_part.printed} exist in `paper` calibration only"
-            )
+            raise SettingError(f"{round_.takes_part.printed} exist in `paper` calibration only")
         times = round_.takes_part.times
         share = part.share / self.whole
-        mu = (
-            level * sqrt(share / self.rest / times)
-            if self.rest > NOTHING
-            else 0.0
-        )
+        mu = level * sqrt(share / self.rest / times) if self.rest > NOTHING else 0.0
         if round_.instead:
             mu *= SURELY
         epsilon = self.each or self.budget.epsilon * share / times
@@ -151,33 +145,22 @@ def _each_report(plan: Plan, budget: Budget) -> float | None:
 
     paid = [p for r, p in plan.parts if not is_beside(r)]
     alike = all(
-        p.kind is Kind.REPORT and p.printed is None and p.share == paid[0].share
-        for p in paid
+        p.kind is Kind.REPORT and p.printed is None and p.share == paid[0].share for p in paid
     )
     if len(paid) < 2 or not alike or budget.delta == 0:
         return None
     return response_epsilon(len(paid), budget.epsilon, budget.delta)
 
 
-def _lead(
-    plan: Plan,
-    later: Round,
-    part: Part,
-    event: Event,
-    made: Mapping[str, Event],
-) -> str:
+def _lead(plan: Plan, later: Round, part: Part, event: Event, made: Mapping[str, Event]) -> str:
     """The same part in the first slice or turn, which must exist and cost as much."""
     for first in plan.firsts:
         name = f"{first.name}/{part.name}"
-        if name not in made or not first.takes_part.is_first_of(
-            later.takes_part
-        ):
+        if name not in made or not first.takes_part.is_first_of(later.takes_part):
             continue
         if made[name].model_copy(update={"name": event.name}) == event:
             return name
-    raise SettingError(
-        f"{later.name}/{part.name} has no equal part in {later.takes_part.first}"
-    )
+    raise SettingError(f"{later.name}/{part.name} has no equal part in {later.takes_part.first}")
 
 
 def _is_pure(part: Part, budget: Budget) -> bool:
@@ -192,16 +175,13 @@ def _needed(plan: Plan, name: str, part: Part, pure: bool) -> float:
         needed = size.by_rows(part.size)
     if part.kind is Kind.INPUT and plan.unit != "value":
         raise SettingError(
-            f"{name} lists every cell, so who rated what must be public",
-            remedy="use --unit value",
+            f"{name} lists every cell, so who rated what must be public", remedy="use --unit value"
         )
     if needed == inf:
         kind = "pure" if pure else "finite"
         raise SettingError(
             f"the part {name} has no {kind} bound at the unit {plan.unit}",
-            remedy="ask for a positive --delta"
-            if pure
-            else "choose another unit",
+            remedy="ask for a positive --delta" if pure else "choose another unit",
         )
     return needed
 
@@ -216,16 +196,11 @@ def _check_scale(name: str, scale: float) -> None:
         )
 
 
-def _pure_event(
-    name: str, part: Part, needed: float, epsilon: float, sampled: float
-) -> Event:
+def _pure_event(name: str, part: Part, needed: float, epsilon: float, sampled: float) -> Event:
     """A report, a selection, K-norm noise by rows, or Laplace noise."""
     if part.kind is Kind.REPORT and part.choices:
         return RandomizedChoice(
-            name=name,
-            epsilon=epsilon,
-            choices=part.choices,
-            favoured=part.favoured,
+            name=name, epsilon=epsilon, choices=part.choices, favoured=part.favoured
         )
     if part.kind is Kind.REPORT:
         return Response(name=name, epsilon=epsilon, reports=1, sampled=sampled)
@@ -258,9 +233,7 @@ def _pure_event(
     )
 
 
-def _gaussian(
-    name: str, part: Part, needed: float, mu: float, sampled: float
-) -> Event:
+def _gaussian(name: str, part: Part, needed: float, mu: float, sampled: float) -> Event:
     """The closed form for the discrete Gaussian uses sigma^2 - 4."""
     sigma = sqrt((needed / mu) ** 2 + 4) * (1 + 1e-12)
     if sigma < FINEST:

@@ -39,15 +39,7 @@ class Claim:
     """Noise as a paper prints it, with what the paper claims for it and why no theorem here
     backs the claim."""
 
-    noise: Literal[
-        "laplace",
-        "gaussian",
-        "knorm",
-        "response",
-        "masked",
-        "masked item",
-        "none",
-    ]
+    noise: Literal["laplace", "gaussian", "knorm", "response", "masked", "masked item", "none"]
     scale: float
     """In real units: the Laplace or K-norm scale, the Gaussian standard deviation, or the
     log-ratio of one bit; `masked`: the Laplace scale of numbers whose presence each device
@@ -130,9 +122,7 @@ class Epoch:
     def event(self, name: str, part: Part) -> Unbounded:
         """The claim on all draws; without one nothing was claimed, so nothing can be priced."""
         if self.claim is None:
-            raise SettingError(
-                f"{self.words} releases exist in `paper` calibration only"
-            )
+            raise SettingError(f"{self.words} releases exist in `paper` calibration only")
         return self.claim.booked(name, part, self.draws)
 
 
@@ -172,6 +162,4 @@ def trimmed(block: Block, least: int, most: int | None, seed: int) -> Block:
         keep_cell &= rank < most
     kept = np.bincount(person[keep_cell], minlength=len(counts))
     ptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-    return Block(
-        block.people, ptr, block.item[keep_cell], block.value[keep_cell]
-    )
+    return Block(block.people, ptr, block.item[keep_cell], block.value[keep_cell])

@@ -70,11 +70,7 @@ def arrivals(calendar: Calendar, counts: Sequence[Floats | float]) -> Floats:
 
 
 def running_sums(
-    calendar: Calendar,
-    noisy: Sequence[Floats],
-    sigma: float,
-    came: Floats,
-    known: Sequence[Steady],
+    calendar: Calendar, noisy: Sequence[Floats], sigma: float, came: Floats, known: Sequence[Steady]
 ) -> Running:
     """The running sums after the last of these weeks, in units of the part; `sigma` is the
     noise of each release, `came` the people of each week. The last of `known` says what is
@@ -151,9 +147,7 @@ def _estimates(
     )
 
 
-def _moved(
-    distance: Floats, apart: Floats, steady: Floats, variance: Floats
-) -> Floats:
+def _moved(distance: Floats, apart: Floats, steady: Floats, variance: Floats) -> Floats:
     """How far each number goes from the steady sum to the plain one: the share of their
     distance that drift explains, the most probable drift being the same share of all sums."""
     size = np.maximum(steady**2 - variance, 0.0)

@@ -30,9 +30,7 @@ def for_everyone(released: Released, people: float, arrived: int) -> Released:
     if arrived == people or arrived < 1:
         return released
     factor = people / arrived
-    return replace(
-        released, value=released.value * factor, sd=released.sd * factor
-    )
+    return replace(released, value=released.value * factor, sd=released.sd * factor)
 
 
 def for_devices(plan: Plan) -> Plan:
@@ -41,26 +39,16 @@ def for_devices(plan: Plan) -> Plan:
 
     def coarse(part: Part) -> Part:
         if isinstance(part.bound, FactorGram):
-            return replace(
-                part,
-                bound=replace(part.bound, root=min(part.bound.root, GRAM_ROOT)),
-            )
+            return replace(part, bound=replace(part.bound, root=min(part.bound.root, GRAM_ROOT)))
         if isinstance(part.bound, EntryGram):
-            return replace(
-                part,
-                bound=replace(part.bound, grid=min(part.bound.grid, GRAM_GRID)),
-            )
+            return replace(part, bound=replace(part.bound, grid=min(part.bound.grid, GRAM_GRID)))
         return part
 
-    rounds = tuple(
-        replace(r, parts=tuple(coarse(p) for p in r.parts)) for r in plan.rounds
-    )
+    rounds = tuple(replace(r, parts=tuple(coarse(p) for p in r.parts)) for r in plan.rounds)
     return replace(plan, rounds=rounds)
 
 
-def federated_events(
-    plan: Plan, budget: Budget, noise: NoiseFrom
-) -> dict[str, Event]:
+def federated_events(plan: Plan, budget: Budget, noise: NoiseFrom) -> dict[str, Event]:
     """The plan's events in a federation whose noise comes from there.
 
     A server draws a whole noise by itself, of whatever law; only what devices draw must be
@@ -100,9 +88,7 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
                 sensitivity=l2,
                 l1=min(size.l1, l2 * sqrt(event.draws), l2 * l2),
                 variance=(factor * event.sigma) ** 2
-                * (
-                    1.0 if event.instead is None else 1 + 1e-6
-                ),  # covered, surely
+                * (1.0 if event.instead is None else 1 + 1e-6),  # covered, surely
                 draws=event.draws,
                 times=event.times,
                 beside=event.beside,
@@ -114,17 +100,11 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
     if not any(isinstance(event, Gaussian) for event in planned.values()):
         return planned
     low, high = 1.0, 2.0
-    while (
-        epsilon(at(high).values(), budget.delta, unit=plan.unit)
-        > budget.epsilon
-    ):
+    while epsilon(at(high).values(), budget.delta, unit=plan.unit) > budget.epsilon:
         low, high = high, high * 2
     for _ in range(20):
         middle = (low + high) / 2
-        fits = (
-            epsilon(at(middle).values(), budget.delta, unit=plan.unit)
-            <= budget.epsilon
-        )
+        fits = epsilon(at(middle).values(), budget.delta, unit=plan.unit) <= budget.epsilon
         low, high = (low, middle) if fits else (middle, high)
     return at(high)
 

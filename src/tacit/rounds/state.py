@@ -39,13 +39,9 @@ class NotYet:
     """Stands in a field that no round has filled so far."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith(
-            "__"
-        ):  # copying and inspecting ask for these and must be told no
+        if name.startswith("__"):  # copying and inspecting ask for these and must be told no
             raise AttributeError(name)
-        raise Failure(
-            f"a round read {name!r} of a number that is not released yet"
-        )
+        raise Failure(f"a round read {name!r} of a number that is not released yet")
 
     def __repr__(self) -> str:
         return "NOT_YET"
@@ -88,9 +84,7 @@ class State:
     @classmethod
     def growing(cls) -> frozenset[str]:
         """Names of the arrays that grow by a row in every round."""
-        return frozenset(
-            each.name for each in fields(cls) if each.metadata.get(GROWS)
-        )
+        return frozenset(each.name for each in fields(cls) if each.metadata.get(GROWS))
 
     @classmethod
     def free_axes(cls) -> dict[str, int]:
@@ -138,15 +132,11 @@ def _built(cls: type, arrays: Arrays, prefix: str) -> tuple[Any, set[str]]:
         path = f"{prefix}{name}"
         if is_dataclass(kind):
             if any(key.startswith(f"{path}.") for key in arrays):
-                given[name], inner = _built(
-                    typing.cast("type", kind), arrays, f"{path}."
-                )
+                given[name], inner = _built(typing.cast("type", kind), arrays, f"{path}.")
                 used |= inner
         elif path in arrays:
             value = arrays[path]
-            given[name] = (
-                kind(value.item()) if kind in (float, int, bool) else value
-            )
+            given[name] = kind(value.item()) if kind in (float, int, bool) else value
             used.add(path)
     return cls(**given), used
 
@@ -159,8 +149,6 @@ def _kinds(cls: type) -> dict[str, Any]:
     for each in fields(cls):
         kind = hints[each.name]
         if isinstance(kind, types.UnionType):
-            kind = next(
-                part for part in typing.get_args(kind) if part is not type(None)
-            )
+            kind = next(part for part in typing.get_args(kind) if part is not type(None))
         found[each.name] = kind
     return found

@@ -40,9 +40,7 @@ WATCH_SECONDS = 2.0
 AT_ONCE = 4
 """Lists that are computed at once for `/recommend`; more wait."""
 Name = Annotated[str, Part(max_length=200, description="a model of the list")]
-Digest = Annotated[
-    str, Part(pattern="^[0-9a-f]{64}$", description="SHA-256 of the bytes")
-]
+Digest = Annotated[str, Part(pattern="^[0-9a-f]{64}$", description="SHA-256 of the bytes")]
 
 
 @dataclass(frozen=True)
@@ -79,52 +77,32 @@ def build(folders: Sequence[Path], options: Options | None = None) -> Server:
     """Read the models and put the routes together."""
     chosen = options or Options()
     origins = [check_origin(each) for each in chosen.federation]
-    about = {
-        "recommend": chosen.recommend,
-        "federation": origins,
-        "software": software(),
-    }
+    about = {"recommend": chosen.recommend, "federation": origins, "software": software()}
     shelf = Shelf(
-        name_sources(folders),
-        page_files(chosen.web, chosen.names),
-        about,
-        chosen.precision,
+        name_sources(folders), page_files(chosen.web, chosen.names), about, chosen.precision
     )
     shelf.load()
     metrics = Metrics("serve")
     app = _framework(shelf, chosen)
     headers = security(origins, tls=chosen.tls)
-    front = Front(
-        app, shelf, headers, metrics, root=chosen.root, logs=chosen.logs
-    )
+    front = Front(app, shelf, headers, metrics, root=chosen.root, logs=chosen.logs)
     return Server(front, shelf, metrics)
 
 
 def metrics_text(server: Server) -> str:
     """For Prometheus: counts only, no address, no model's content."""
     shelf = server.shelf
-    gauges = {
-        "models": len(shelf.models),
-        "reloads": shelf.reloads,
-        "failed": shelf.failures,
-    }
+    gauges = {"models": len(shelf.models), "reloads": shelf.reloads, "failed": shelf.failures}
     return server.metrics.text(**gauges)
 
 
 def metrics_app(server: Server) -> FastAPI:
     """On a port of its own, which operators keep to themselves."""
-    app = FastAPI(
-        title="tacit serve metrics",
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-    )
+    app = FastAPI(title="tacit serve metrics", openapi_url=None, docs_url=None, redoc_url=None)
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        return Response(
-            metrics_text(server), media_type="text/plain; version=0.0.4"
-        )
+        return Response(metrics_text(server), media_type="text/plain; version=0.0.4")
 
     return app
 
@@ -181,20 +159,13 @@ def _add_faults(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(
-            str(part) for part in first["loc"] if isinstance(part, int | str)
-        )
-        told = f"{place[:200]}: {first['type']}".encode(
-            "ascii", "replace"
-        ).decode()
+        place = ".".join(str(part) for part in first["loc"] if isinstance(part, int | str))
+        told = f"{place[:200]}: {first['type']}".encode("ascii", "replace").decode()
         return JSONResponse({"error": told}, 422)
 
     @app.exception_handler(TacitError)
     async def known(_: Request, error: TacitError) -> Response:
-        return JSONResponse(
-            {"error": error.message},
-            422 if isinstance(error, UsageError) else 500,
-        )
+        return JSONResponse({"error": error.message}, 422 if isinstance(error, UsageError) else 500)
 
     @app.exception_handler(Exception)
     async def fault(_: Request, error: Exception) -> Response:
@@ -203,9 +174,7 @@ def _add_faults(app: FastAPI) -> None:
 
 
 def _binary(kind: str) -> dict[str, Any]:
-    return {
-        "content": {kind: {"schema": {"type": "string", "format": "binary"}}}
-    }
+    return {"content": {kind: {"schema": {"type": "string", "format": "binary"}}}}
 
 
 def _add_reading(app: FastAPI, shelf: Shelf) -> None:
@@ -213,11 +182,7 @@ def _add_reading(app: FastAPI, shelf: Shelf) -> None:
 
     async def ready(request: Request) -> Response:
         found = shelf.table.get(request.url.path)
-        reply = (
-            plain(404, "there is nothing here")
-            if found is None
-            else found.reply(request.scope)
-        )
+        reply = plain(404, "there is nothing here") if found is None else found.reply(request.scope)
         told = Response(reply.body, reply.status)
         told.raw_headers = reply.headers
         return told
@@ -229,23 +194,14 @@ def _add_reading(app: FastAPI, shelf: Shelf) -> None:
         return await ready(request)
 
     words: dict[str, Any] = {"content": {TEXT: {}, HTML: {}, JSON: {}}}
-    many: dict[int | str, dict[str, Any]] = {
-        304: {"description": "not modified"}
-    }
+    many: dict[int | str, dict[str, Any]] = {304: {"description": "not modified"}}
     partial_: dict[int | str, dict[str, Any]] = {
         **many,
         206: {"description": "a range of it", **_binary(PACKED)},
         416: {"description": "no such range"},
     }
-    get: Any = partial(
-        app.add_api_route, methods=["GET"], response_class=Response
-    )
-    get(
-        "/models",
-        ready,
-        summary="the models",
-        responses={**many, 200: {"content": {JSON: {}}}},
-    )
+    get: Any = partial(app.add_api_route, methods=["GET"], response_class=Response)
+    get("/models", ready, summary="the models", responses={**many, 200: {"content": {JSON: {}}}})
     for base, handler in (("", ready), ("/models/{name}", one)):
         default = "the default model: " if not base else "a model: "
         get(
@@ -271,10 +227,7 @@ def _add_reading(app: FastAPI, shelf: Shelf) -> None:
             f"/models/{{name}}/{what}/{{digest}}",
             exact,
             summary=f"a {what} by its digest, for ever",
-            responses={
-                **partial_,
-                200: _binary(PACKED if what == "model" else JSON),
-            },
+            responses={**partial_, 200: _binary(PACKED if what == "model" else JSON)},
         )
 
     @app.get("/healthz", summary="whether it serves")
@@ -286,9 +239,7 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
     """A list for who chooses to send ratings; nothing of it is kept or logged."""
     slots = asyncio.Semaphore(AT_ONCE)
 
-    async def listed(
-        name: str, question: Question, response: Response
-    ) -> Recommended:
+    async def listed(name: str, question: Question, response: Response) -> Recommended:
         served = shelf.models.get(name)
         if served is None:
             raise HTTPException(404, "there is no such model")
@@ -304,18 +255,10 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
         422: {"description": "not a question"},
     }
 
-    @app.post(
-        "/recommend", summary="a list by the default model", responses=refusals
-    )
+    @app.post("/recommend", summary="a list by the default model", responses=refusals)
     async def by_default(question: Question, response: Response) -> Recommended:
         return await listed(shelf.default, question, response)
 
-    @app.post(
-        "/models/{name}/recommend",
-        summary="a list by a model",
-        responses=refusals,
-    )
-    async def by_name(
-        name: Name, question: Question, response: Response
-    ) -> Recommended:
+    @app.post("/models/{name}/recommend", summary="a list by a model", responses=refusals)
+    async def by_name(name: Name, question: Question, response: Response) -> Recommended:
         return await listed(name, question, response)

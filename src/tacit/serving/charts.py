@@ -59,15 +59,11 @@ def cost_chart(title: str, bars: Sequence[tuple[str, float]]) -> str:
     for place, (name, amount) in enumerate(bars):
         top = TOP + row * place
         width = max(amount / most * (WIDTH - label - 90), 1)
-        parts.append(
-            f'<text x="{label - 8}" y="{top + 15}" text-anchor="end">{_cut(name)}</text>'
-        )
+        parts.append(f'<text x="{label - 8}" y="{top + 15}" text-anchor="end">{_cut(name)}</text>')
         parts.append(
             f'<rect class="bar" x="{label}" y="{top + 3}" width="{width:.1f}" height="16"/>'
         )
-        parts.append(
-            f'<text x="{label + width + 6:.1f}" y="{top + 15}">{amount:.4g}</text>'
-        )
+        parts.append(f'<text x="{label + width + 6:.1f}" y="{top + 15}">{amount:.4g}</text>')
     return _svg(title, height, parts)
 
 
@@ -84,12 +80,8 @@ def _axis(frame: _Frame) -> list[str]:
     for mark in range(MARKS + 1):
         amount = frame.most * mark / MARKS
         y = frame.up(amount)
-        parts.append(
-            f'<path class="axis" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
-        )
-        parts.append(
-            f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{amount:g}</text>'
-        )
+        parts.append(f'<path class="axis" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{amount:g}</text>')
     return parts
 
 
@@ -113,11 +105,7 @@ def _round_up(amount: float) -> float:
     """To 1, 2 or 5 times a power of ten."""
     power = 10 ** floor(log10(amount))
     return float(
-        next(
-            step * power
-            for step in (1, 2, 5, 10)
-            if step >= ceil(amount / power * 10) / 10
-        )
+        next(step * power for step in (1, 2, 5, 10) if step >= ceil(amount / power * 10) / 10)
     )
 
 

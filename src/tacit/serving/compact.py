@@ -68,14 +68,11 @@ class _Coded:
     """Of an int8: what one level means, by column."""
 
 
-def pack(
-    shared: Shared, name: str, precision: Precision = "auto"
-) -> PackedModel:
+def pack(shared: Shared, name: str, precision: Precision = "auto") -> PackedModel:
     """The model as the page reads it. `name` is what the server calls it."""
     if precision not in PRECISIONS:
         raise SettingError(
-            f"the precision {precision!r} is unknown",
-            remedy=f"use one of {', '.join(PRECISIONS)}",
+            f"the precision {precision!r} is unknown", remedy=f"use one of {', '.join(PRECISIONS)}"
         )
     coded = {
         label: _encode(label, np.asarray(array), precision)
@@ -93,8 +90,7 @@ def pack(
         "numbers": dict(shared.numbers),
     }
     return PackedModel(
-        _assemble(facts, coded),
-        {label: each.error for label, each in coded.items()},
+        _assemble(facts, coded), {label: each.error for label, each in coded.items()}
     )
 
 
@@ -121,12 +117,7 @@ def _assemble(facts: dict[str, Any], coded: Mapping[str, _Coded]) -> bytes:
         {**facts, "arrays": listed}, separators=(",", ":"), allow_nan=False
     ).encode()
     header += b" " * (-len(header) % ALIGNED)
-    return (
-        MAGIC
-        + struct.pack("<II", VERSION, len(header))
-        + header
-        + b"".join(bodies)
-    )
+    return MAGIC + struct.pack("<II", VERSION, len(header)) + header + b"".join(bodies)
 
 
 def _encode(label: str, array: NDArray[Any], precision: Precision) -> _Coded:
@@ -135,38 +126,25 @@ def _encode(label: str, array: NDArray[Any], precision: Precision) -> _Coded:
     exact = array.astype(np.float32)
     if not np.isfinite(exact).all():
         raise ModelError(
-            f"the array {label} holds numbers that are not finite",
-            remedy="fit the model again",
+            f"the array {label} holds numbers that are not finite", remedy="fit the model again"
         )
     largest = float(np.abs(exact).max(initial=0.0))
     if precision == "auto":
         precision = "int8" if exact.size > LARGE else "float16"
     if precision == "float32" or (exact.ndim < 2 and label != "similarity"):
-        return _Coded(
-            "f32", exact, float(np.abs(exact - array).max(initial=0.0))
-        )
+        return _Coded("f32", exact, float(np.abs(exact - array).max(initial=0.0)))
     if precision == "int8" and exact.ndim == 2:
         return _levels(array, exact)
     if largest > FLOAT16_MOST:
-        return _Coded(
-            "f32", exact, float(np.abs(exact - array).max(initial=0.0))
-        )
+        return _Coded("f32", exact, float(np.abs(exact - array).max(initial=0.0)))
     half = exact.astype(np.float16)
-    return _Coded(
-        "f16",
-        half,
-        float(np.abs(half.astype(np.float64) - array).max(initial=0.0)),
-    )
+    return _Coded("f16", half, float(np.abs(half.astype(np.float64) - array).max(initial=0.0)))
 
 
 def _levels(array: NDArray[Any], exact: NDArray[np.float32]) -> _Coded:
     """Each column on its own 255 levels."""
-    steps = np.abs(exact).max(axis=0, initial=0.0).astype(
-        np.float32
-    ) / np.float32(LEVELS)
-    whole = np.rint(exact / np.where(steps > 0, steps, np.float32(1.0))).astype(
-        np.int8
-    )
+    steps = np.abs(exact).max(axis=0, initial=0.0).astype(np.float32) / np.float32(LEVELS)
+    whole = np.rint(exact / np.where(steps > 0, steps, np.float32(1.0))).astype(np.int8)
     seen = whole.astype(np.float32) * steps  # as readers do it
     error = float(np.abs(seen.astype(np.float64) - array).max(initial=0.0))
     return _Coded("i8", whole, error, steps)
@@ -177,8 +155,7 @@ def _whole(label: str, array: NDArray[Any]) -> _Coded:
     low, high = int(array.min(initial=0)), int(array.max(initial=0))
     if low < 0 or high >= 2**32:
         raise ModelError(
-            f"the array {label} holds places out of range",
-            remedy="fit the model again",
+            f"the array {label} holds places out of range", remedy="fit the model again"
         )
     return _Coded("u16" if high < 2**16 else "u32", array, 0.0)
 
@@ -190,20 +167,13 @@ def unpack(data: bytes) -> Unpacked:
             raise ModelError("this is no packed model", remedy="fetch it again")
         version, length = struct.unpack("<II", data[8:16])
         if version != VERSION or length > LARGEST_HEADER:
-            raise ModelError(
-                "the packed model is of another version", remedy="upgrade Tacit"
-            )
+            raise ModelError("the packed model is of another version", remedy="upgrade Tacit")
         header = json.loads(data[16 : 16 + length])
-        arrays = {
-            each["name"]: _decode(data, 16 + length, each)
-            for each in header["arrays"]
-        }
+        arrays = {each["name"]: _decode(data, 16 + length, each) for each in header["arrays"]}
     except (KeyError, TypeError, ValueError, struct.error) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(
-            "the packed model does not parse", remedy="fetch it again"
-        ) from None
+        raise ModelError("the packed model does not parse", remedy="fetch it again") from None
     return Unpacked(header, arrays)
 
 

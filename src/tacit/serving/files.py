@@ -39,14 +39,8 @@ def sent(root: Path, words: PageNames | None = None) -> dict[str, bytes]:
         if path.suffix not in (".js", ".css")
     }
     if words is not None:
-        heads = {
-            name: body.decode()
-            for name, body in made.items()
-            if name.endswith(NAMED)
-        }
-        made |= {
-            name: text.encode() for name, text in written(heads, words).items()
-        }
+        heads = {name: body.decode() for name, body in made.items() if name.endswith(NAMED)}
+        made |= {name: text.encode() for name, text in written(heads, words).items()}
     for kind, join in ((".js", _scripts), (".css", styles)):
         texts = {
             name: path.read_text(encoding="utf-8")

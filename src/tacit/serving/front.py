@@ -42,9 +42,7 @@ class Front:
         self.root, self.logs = root.rstrip("/"), logs
         self.limits = limits or BodyLimits()
 
-    async def __call__(
-        self, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
@@ -54,11 +52,7 @@ class Front:
         if self.root and not path.startswith(f"{self.root}/"):
             here = path == self.root
             step = [(b"location", f"{self.root.rsplit('/', 1)[-1]}/".encode())]
-            reply = (
-                plain(308, "here", step)
-                if here
-                else plain(404, "there is nothing here")
-            )
+            reply = plain(308, "here", step) if here else plain(404, "there is nothing here")
             await self._answer("other", reply, scope, send, begun)
             return
         if self.root:
@@ -68,37 +62,20 @@ class Front:
         if ready is None:
             await self._pass_on(scope, receive, send, begun)
         elif scope["method"] in READ:
-            await self._answer(
-                ready.label, ready.reply(scope), scope, send, begun
-            )
+            await self._answer(ready.label, ready.reply(scope), scope, send, begun)
         else:
-            reply = plain(
-                405, "this can only be read", [(b"allow", b"GET, HEAD")]
-            )
+            reply = plain(405, "this can only be read", [(b"allow", b"GET, HEAD")])
             await self._answer(ready.label, reply, scope, send, begun)
 
     async def _answer(
-        self,
-        label: str,
-        reply: Answered,
-        scope: Scope,
-        send: Send,
-        begun: float,
+        self, label: str, reply: Answered, scope: Scope, send: Send, begun: float
     ) -> None:
         headers = [*reply.headers, *self.headers]
-        await send(
-            {
-                "type": "http.response.start",
-                "status": reply.status,
-                "headers": headers,
-            }
-        )
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
         self._note(label, scope, reply.status, len(reply.body), begun)
 
-    async def _pass_on(
-        self, scope: Scope, receive: Receive, send: Send, begun: float
-    ) -> None:
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, begun: float) -> None:
         """To the framework, with a body that is whole and not too long."""
         label = _label(scope["path"])
         seen = {"status": 500, "size": 0}
@@ -106,31 +83,22 @@ class Front:
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
                 seen["status"] = message["status"]
-                message = {
-                    **message,
-                    "headers": [*message.get("headers", ()), *self.headers],
-                }
+                message = {**message, "headers": [*message.get("headers", ()), *self.headers]}
             else:
                 seen["size"] += len(message.get("body", b""))
             await send(message)
 
         try:
             if scope["method"] not in READ:
-                receive = await whole_body(
-                    scope["headers"], receive, self.limits
-                )
+                receive = await whole_body(scope["headers"], receive, self.limits)
         except Refused as refused:
-            reply = plain(
-                refused.status, refused.words, [(b"connection", b"close")]
-            )
+            reply = plain(refused.status, refused.words, [(b"connection", b"close")])
             await self._answer(label, reply, scope, send, begun)
             return
         await self.app(scope, receive, told)
         self._note(label, scope, seen["status"], seen["size"], begun)
 
-    def _note(
-        self, label: str, scope: Scope, status: int, size: int, begun: float
-    ) -> None:
+    def _note(self, label: str, scope: Scope, status: int, size: int, begun: float) -> None:
         self.metrics.add("requests", 1, f'what="{label}",status="{status}"')
         self.metrics.add("bytes_out", size)
         if self.logs and label not in SILENT:

@@ -23,14 +23,9 @@ one has, so that a module exists once."""
 ALONE = ("js/worker.js", "js/device/desk.js", "sw.js")
 """Scripts of threads of their own: each has all that it needs."""
 
-_IMPORT = re.compile(
-    r"^import (?:\{(?P<names>[^}]*)\} from )?'(?P<path>\.[^']+)';\n",
-    re.MULTILINE,
-)
+_IMPORT = re.compile(r"^import (?:\{(?P<names>[^}]*)\} from )?'(?P<path>\.[^']+)';\n", re.MULTILINE)
 _LATER = re.compile(r"\bimport\('(\.[^']+)'\)")
-_EXPORT = re.compile(
-    r"^export (?=(?:const|class|function|async function) (\w+))", re.MULTILINE
-)
+_EXPORT = re.compile(r"^export (?=(?:const|class|function|async function) (\w+))", re.MULTILINE)
 _LISTED = re.compile(r"^export \{([\w\s,]*)\};\n", re.MULTILINE)
 _STYLE = re.compile(r"^@import '(\.[^']+)';\n", re.MULTILINE)
 _HERE = "import.meta.url"
@@ -60,38 +55,27 @@ def scripts(sources: Mapping[str, str]) -> dict[str, str]:
     homes = dict[str, str]()
     parts = dict[str, list[str]]()
     for start in PAGE:
-        parts[start] = [
-            name for name in _order(modules, start) if name not in homes
-        ]
+        parts[start] = [name for name in _order(modules, start) if name not in homes]
         homes.update(dict.fromkeys(parts[start], start))
     wanted = {
-        need
-        for name, home in homes.items()
-        for need in modules[name].needs
-        if homes[need] != home
+        need for name, home in homes.items() for need in modules[name].needs if homes[need] != home
     }
     for start, names in parts.items():
         made[start] = _joined(modules, start, names, homes, wanted)
     for start in ALONE:
         names = _order(modules, start)
-        made[start] = _joined(
-            modules, start, names, dict.fromkeys(names, start), ()
-        )
+        made[start] = _joined(modules, start, names, dict.fromkeys(names, start), ())
     return made
 
 
 def styles(sources: Mapping[str, str]) -> dict[str, str]:
     """The styles to be served: those that import others have them in their places."""
     parts = {
-        _resolved(name, path)
-        for name, text in sources.items()
-        for path in _STYLE.findall(text)
+        _resolved(name, path) for name, text in sources.items() for path in _STYLE.findall(text)
     }
 
     def whole(name: str) -> str:
-        return _STYLE.sub(
-            lambda found: whole(_resolved(name, found[1])), sources[name]
-        )
+        return _STYLE.sub(lambda found: whole(_resolved(name, found[1])), sources[name])
 
     return {name: whole(name) for name in sources if name not in parts}
 
@@ -126,15 +110,9 @@ def _joined(
     inside = list(names)
     beyond = dict[str, None]()
     for name in inside:
-        beyond.update(
-            dict.fromkeys(
-                need for need in modules[name].needs if homes[need] != start
-            )
-        )
+        beyond.update(dict.fromkeys(need for need in modules[name].needs if homes[need] != start))
     taken = "".join(_taken(start, need, homes[need]) for need in beyond)
-    bodies = [
-        _wrapped(modules[name], start) for name in inside if name != start
-    ]
+    bodies = [_wrapped(modules[name], start) for name in inside if name != start]
     shown = [_name(name) for name in inside if name in set(wanted) - {start}]
     shows = f"export {{ {', '.join(shown)} }};\n" if shown else ""
     last = _placed(modules[start], start)
@@ -177,18 +155,14 @@ def _wrapped(module: _Module, start: str) -> str:
     body = _LISTED.sub("", _EXPORT.sub("", text))
     odd = any(" as " in listed for listed in _LISTED.findall(text))
     if odd or re.search(r"^(?:import|export)\b(?!\()", body, re.MULTILINE):
-        raise ValueError(
-            f"{module.name} imports or exports in a form that is not known"
-        )
+        raise ValueError(f"{module.name} imports or exports in a form that is not known")
     given = ", ".join(names)
     return f"const {_name(module.name)} = (() => {{\n{body}\nreturn {{ {given} }};\n}})();\n"
 
 
 def _name(path: str) -> str:
     """Of a module, as a name of the script."""
-    return "$" + re.sub(
-        r"\W", "_", path.removeprefix("js/").removesuffix(".js")
-    )
+    return "$" + re.sub(r"\W", "_", path.removeprefix("js/").removesuffix(".js"))
 
 
 def _resolved(name: str, path: str) -> str:

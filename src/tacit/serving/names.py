@@ -41,10 +41,7 @@ FILMS = PageNames(one="film", many="films", kind="genre", kinds="genres")
 
 
 def names(
-    title: str | None,
-    noun: str | None,
-    kind: str | None,
-    usual: PageNames | None = None,
+    title: str | None, noun: str | None, kind: str | None, usual: PageNames | None = None
 ) -> PageNames:
     """The owner's words where there are any, else the `usual` ones."""
     base = usual or PageNames()
@@ -91,9 +88,7 @@ def written(files: Mapping[str, str], words: PageNames) -> dict[str, str]:
         made[WORKER] = _VERSION.sub(rf"\g<1>-{mark}'", made[WORKER])
     if "index.html" in made:
         title = f"<title>{html.escape(words.title)}</title>"
-        made["index.html"] = made["index.html"].replace(
-            "<title>Tacit</title>", title
-        )
+        made["index.html"] = made["index.html"].replace("<title>Tacit</title>", title)
     if "manifest.webmanifest" in made:
         facts = json.loads(made["manifest.webmanifest"])
         facts |= {"name": words.title, "short_name": words.title}

@@ -37,17 +37,7 @@ REALM = 'Basic realm="tacit officer", charset="UTF-8"'
 SLOW = 0.5
 """Seconds that a wrong token has to wait."""
 COLUMNS = [
-    *(
-        "population",
-        "number",
-        "time",
-        "entry",
-        "unit",
-        "method",
-        "purpose",
-        "epsilon",
-        "delta",
-    ),
+    *("population", "number", "time", "entry", "unit", "method", "purpose", "epsilon", "delta"),
     *("spent", "cap", "artefact", "served_as", "version"),
 ]
 
@@ -66,8 +56,7 @@ class Officer:
             lines = path.read_text().splitlines()
         except (OSError, UnicodeDecodeError):
             raise SettingError(
-                f"the token cannot be read from {path}",
-                remedy="give a text file of one line",
+                f"the token cannot be read from {path}", remedy="give a text file of one line"
             ) from None
         token = lines[0].strip() if lines else ""
         if len(token) < SHORTEST:
@@ -91,9 +80,7 @@ class Officer:
         return hmac.compare_digest(hashlib.sha256(secret).digest(), self.token)
 
 
-def read_book(
-    ledger: str | None, served: Mapping[str, Served]
-) -> list[dict[str, Any]]:
+def read_book(ledger: str | None, served: Mapping[str, Served]) -> list[dict[str, Any]]:
     """Every population: its totals, and its entries with what had been spent after each."""
     store = open_store(ledger)
     with store.read() as session:
@@ -106,12 +93,8 @@ def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
     state = BookState()
     rows = list[dict[str, Any]]()
     entries = book.entries()
-    made = {
-        entry.of: entry.artefact for entry in entries if entry.kind == "commit"
-    } | {
-        entry.number: entry.artefact
-        for entry in entries
-        if entry.kind == "week"
+    made = {entry.of: entry.artefact for entry in entries if entry.kind == "commit"} | {
+        entry.number: entry.artefact for entry in entries if entry.kind == "week"
     }
     for entry in entries:
         state.after(entry)
@@ -125,10 +108,7 @@ def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _row(
-    entry: Entry,
-    state: BookState,
-    artefact: str | None,
-    known: Mapping[str, str],
+    entry: Entry, state: BookState, artefact: str | None, known: Mapping[str, str]
 ) -> dict[str, Any]:
     unit = entry.unit
     now = state.spent(unit, SHOWN_DELTA) if unit is not None else None
@@ -158,38 +138,26 @@ def as_csv(populations: list[dict[str, Any]]) -> str:
     for each in populations:
         for row in each["entries"]:
             told = {"population": each["population"], **row}
-            writer.writerow(
-                {name: _harmless(value) for name, value in told.items()}
-            )
+            writer.writerow({name: _harmless(value) for name, value in told.items()})
     return out.getvalue()
 
 
 def _harmless(value: Any) -> Any:
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value[:1] in "=+-@\t\r" and value
-        else value
-    )
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
 
 
-def add_officer(
-    app: FastAPI, officer: Officer, served: Callable[[], Mapping[str, Served]]
-) -> None:
+def add_officer(app: FastAPI, officer: Officer, served: Callable[[], Mapping[str, Served]]) -> None:
     """The routes; all want the token."""
     from tacit.serving.officer_page import officer_page
 
     async def populations(request: Request) -> list[dict[str, Any]]:
         if not officer.admits(request.headers.get("authorization")):
             await asyncio.sleep(SLOW)
-            raise HTTPException(
-                401, "this is for the officer", {"www-authenticate": REALM}
-            )
+            raise HTTPException(401, "this is for the officer", {"www-authenticate": REALM})
         return await asyncio.to_thread(read_book, officer.ledger, served())
 
     private = {"cache-control": "no-store"}
-    refused: dict[int | str, dict[str, Any]] = {
-        401: {"description": "a token is needed"}
-    }
+    refused: dict[int | str, dict[str, Any]] = {401: {"description": "a token is needed"}}
     options: dict[str, Any] = {"responses": refused, "response_class": Response}
 
     @app.get("/officer", summary="for the officer: a page", **options)
@@ -197,30 +165,15 @@ def add_officer(
         found = await populations(request)
         models = list(served().values())
         audits = await asyncio.to_thread(read_audits, models)
-        return HTMLResponse(
-            officer_page(found, models, audits), headers=private
-        )
+        return HTMLResponse(officer_page(found, models, audits), headers=private)
 
     @app.get("/officer.json", summary="for the officer: the book", **options)
     async def as_json(request: Request) -> Response:
         found = await populations(request)
         audits = await asyncio.to_thread(read_audits, served().values())
-        return JSONResponse(
-            {"populations": found, "audits": audits}, headers=private
-        )
+        return JSONResponse({"populations": found, "audits": audits}, headers=private)
 
-    @app.get(
-        "/officer.csv",
-        summary="for the officer: every entry as a table",
-        **options,
-    )
+    @app.get("/officer.csv", summary="for the officer: every entry as a table", **options)
     async def table(request: Request) -> Response:
-        named = {
-            **private,
-            "content-disposition": 'attachment; filename="tacit-book.csv"',
-        }
-        return Response(
-            as_csv(await populations(request)),
-            headers=named,
-            media_type="text/csv",
-        )
+        named = {**private, "content-disposition": 'attachment; filename="tacit-book.csv"'}
+        return Response(as_csv(await populations(request)), headers=named, media_type="text/csv")

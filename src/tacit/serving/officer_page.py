@@ -11,11 +11,7 @@ from tacit.serving.charts import Step, cost_chart, spent_chart
 from tacit.serving.shelf import STYLE, Served
 from tacit.serving.statements import page
 
-UNITS = {
-    "user": "whole people",
-    "rating": "single ratings",
-    "value": "values of ratings",
-}
+UNITS = {"user": "whole people", "rating": "single ratings", "value": "values of ratings"}
 
 
 def officer_page(
@@ -37,9 +33,7 @@ def officer_page(
         *(_population(each) for each in populations),
     ]
     if not populations:
-        parts.append(
-            "<p>The book is empty: nothing was ever charged to it.</p>"
-        )
+        parts.append("<p>The book is empty: nothing was ever charged to it.</p>")
     return page("Tacit: privacy budget", "".join(parts), STYLE)
 
 
@@ -55,14 +49,7 @@ def _models(served: Sequence[Served]) -> str:
         )
         for each in served
     ]
-    heads = (
-        "model and statement",
-        "method",
-        "promise",
-        "epsilon",
-        "delta",
-        "unit",
-    )
+    heads = ("model and statement", "method", "promise", "epsilon", "delta", "unit")
     return "<h2>Models that are served</h2>" + _table(heads, rows)
 
 
@@ -74,16 +61,7 @@ def _audits(audits: Sequence[Mapping[str, Any]]) -> str:
             f"{title}<p>No audit lies beside a model. Make one with "
             "<code>tacit audit MODEL --out MODEL/audit.json</code>.</p>"
         )
-    heads = (
-        "model",
-        "method",
-        "unit",
-        "attack",
-        "claimed",
-        "proven",
-        "measured",
-        "verdict",
-    )
+    heads = ("model", "method", "unit", "attack", "claimed", "proven", "measured", "verdict")
     rows = [
         (
             _text(row["model"]),
@@ -155,56 +133,30 @@ def _total(total: Mapping[str, Any]) -> str:
     if total["cap"] is None:
         told += "; no cap is set"
     else:
-        told += (
-            f"; the cap is {total['cap']:.4g}, and {total['left']:.4g} is left"
-        )
+        told += f"; the cap is {total['cap']:.4g}, and {total['left']:.4g} is left"
     if total["unbounded"]:
         told += f"; {total['unbounded']} entries that nothing bounds are not in the sum"
     return f"<h3>Spent on {about}</h3><p>{html.escape(told)}.</p>"
 
 
-def _over_time(
-    total: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> str:
-    of_unit = [
-        row
-        for row in rows
-        if row["unit"] == total["unit"] and row["spent"] is not None
-    ]
+def _over_time(total: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    of_unit = [row for row in rows if row["unit"] == total["unit"] and row["spent"] is not None]
     if not of_unit:
         return ""
     first = _seconds(of_unit[0]["time"])
-    spent = [
-        Step(first, 0.0),
-        *(Step(_seconds(r["time"]), r["spent"]) for r in of_unit),
-    ]
-    caps = [
-        Step(_seconds(row["time"]), row["cap"])
-        for row in of_unit
-        if row["cap"] is not None
-    ]
+    spent = [Step(first, 0.0), *(Step(_seconds(r["time"]), r["spent"]) for r in of_unit)]
+    caps = [Step(_seconds(row["time"]), row["cap"]) for row in of_unit if row["cap"] is not None]
     title = f"Epsilon spent on {UNITS[total['unit']]} over time"
-    drawn = spent_chart(
-        title, spent, caps, [of_unit[0]["time"][:10], of_unit[-1]["time"][:10]]
-    )
-    note = "Composed over all entries so far" + (
-        "; dashed, the cap." if caps else "."
-    )
+    drawn = spent_chart(title, spent, caps, [of_unit[0]["time"][:10], of_unit[-1]["time"][:10]])
+    note = "Composed over all entries so far" + ("; dashed, the cap." if caps else ".")
     return f"<figure>{drawn}<figcaption>{note}</figcaption></figure>"
 
 
 def _costs(rows: Sequence[Mapping[str, Any]]) -> str:
-    fits = [
-        row
-        for row in rows
-        if row["entry"] == "reserve" and row["epsilon"] is not None
-    ]
+    fits = [row for row in rows if row["entry"] == "reserve" and row["epsilon"] is not None]
     if not fits:
         return "<p>No model was paid for yet.</p>"
-    bars = [
-        (f"#{row['number']} {row['method']} ({row['unit']})", row["epsilon"])
-        for row in fits
-    ]
+    bars = [(f"#{row['number']} {row['method']} ({row['unit']})", row["epsilon"]) for row in fits]
     return f"<figure>{cost_chart('Epsilon of each model', bars)}</figure>"
 
 
@@ -222,8 +174,5 @@ def _number(value: Any) -> str:
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{top}</tr>{body}</table></div>'

@@ -72,13 +72,9 @@ def answer(name: str, model: Model, question: Question) -> Recommended:
             unknown.append(each.item)
     own = model.own(told).own
     exclude = [item for item in question.exclude if _knows(model, item)]
-    lines = model.recommend_own(
-        own, question.n, by=question.by, exclude=exclude
-    )
+    lines = model.recommend_own(own, question.n, by=question.by, exclude=exclude)
     return Recommended(
-        model=name,
-        recommendations=[_line(model, line) for line in lines],
-        unknown=unknown,
+        model=name, recommendations=[_line(model, line) for line in lines], unknown=unknown
     )
 
 
@@ -86,11 +82,7 @@ def _knows(model: Model, text: str) -> bool:
     """Without a search for what looks alike, which would cost a server too much."""
     catalogue = model.shared.catalogue
     titles = catalogue.by_title
-    return (
-        text in catalogue.index
-        or fold(text) in titles
-        or fold(bare_title(text)) in titles
-    )
+    return text in catalogue.index or fold(text) in titles or fold(bare_title(text)) in titles
 
 
 def _line(model: Model, line: Recommendation) -> Line:

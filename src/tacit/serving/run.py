@@ -41,9 +41,7 @@ class Place:
 class _Server(uvicorn.Server):
     """Says when it listens."""
 
-    def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None = None) -> None:
         super().__init__(config)
         self._ready = ready
 
@@ -73,8 +71,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         raise SettingError(
-            f"cannot listen on {host} port {port}: {error.strerror}",
-            remedy=_instead(error),
+            f"cannot listen on {host} port {port}: {error.strerror}", remedy=_instead(error)
         ) from None
     sock.set_inheritable(True)
     return sock
@@ -84,24 +81,17 @@ def _instead(error: OSError) -> str:
     """What to choose otherwise: the host if it is not this machine's, else the port."""
     elsewhere = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     if isinstance(error, socket.gaierror) or error.errno in elsewhere:
-        return (
-            "choose another --host: an address of this machine, or 0.0.0.0 for all of "
-            "them"
-        )
+        return "choose another --host: an address of this machine, or 0.0.0.0 for all of them"
     return "choose another --port"
 
 
-def run(
-    server: Server, place: Place, ready: Callable[[str, str | None], None]
-) -> None:
+def run(server: Server, place: Place, ready: Callable[[str, str | None], None]) -> None:
     """Serve until told to stop. `ready` hears the addresses of the page and of the metrics."""
     with contextlib.ExitStack() as open_sockets:
         page = open_sockets.enter_context(listen(place.host, place.port))
         beside = None
         if place.metrics_port is not None:
-            beside = open_sockets.enter_context(
-                listen(place.metrics_host, place.metrics_port)
-            )
+            beside = open_sockets.enter_context(listen(place.metrics_host, place.metrics_port))
         with asyncio.Runner(loop_factory=_loop()) as runner:
             runner.run(_serve(server, place, page, beside, ready))
 
@@ -142,10 +132,7 @@ async def _serve(
     ready: Callable[[str, str | None], None],
 ) -> None:
     scheme = "https" if place.tls_cert else "http"
-    addresses = (
-        _address(scheme, page),
-        _address("http", beside) if beside else None,
-    )
+    addresses = (_address(scheme, page), _address("http", beside) if beside else None)
     main = _Server(_config(server.app, place), lambda: ready(*addresses))
     loop = asyncio.get_running_loop()
     tasks = set[asyncio.Task[None]]()
@@ -155,9 +142,7 @@ async def _serve(
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    with contextlib.suppress(
-        NotImplementedError, AttributeError
-    ):  # no SIGHUP on some systems
+    with contextlib.suppress(NotImplementedError, AttributeError):  # no SIGHUP on some systems
         loop.add_signal_handler(signal.SIGHUP, reload)
     if beside is None:
         await main.serve([page])
@@ -171,8 +156,4 @@ async def _serve(
 
 def _address(scheme: str, sock: socket.socket) -> str:
     host, port = sock.getsockname()[:2]
-    return (
-        f"{scheme}://[{host}]:{port}"
-        if ":" in host
-        else f"{scheme}://{host}:{port}"
-    )
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

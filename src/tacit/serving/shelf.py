@@ -28,16 +28,7 @@ from tacit.serving.statements import JSON, statement_assets
 KEPT = 600.0
 """Seconds that the digest's address of a replaced model goes on answering."""
 STYLE = "plain.css"
-PROMISED = {
-    "certified",
-    "epsilon",
-    "delta",
-    "unit",
-    "calibration",
-    "engine",
-    "reason",
-    "software",
-}
+PROMISED = {"certified", "epsilon", "delta", "unit", "calibration", "engine", "reason", "software"}
 PACKED = "application/vnd.tacit.model"
 Table = Mapping[str, Asset | Variants]
 Stamp = tuple[int, int, int]
@@ -82,17 +73,13 @@ class Shelf:
     table: Table = field(default_factory=dict)
     reloads: int = 0
     failures: int = 0
-    _old: dict[str, tuple[float, Asset | Variants]] = field(
-        default_factory=dict
-    )
+    _old: dict[str, tuple[float, Asset | Variants]] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)
     """A signal and the watch may come at the same time."""
 
     def load(self) -> None:
         """All models, at the start: one that cannot be read is an error."""
-        self._publish(
-            {source.name: self._read(source) for source in self.sources}
-        )
+        self._publish({source.name: self._read(source) for source in self.sources})
 
     def refresh(self, *, force: bool = False) -> list[str]:
         """Read what changed and say what happened. Never raises for a model: the old one stays."""
@@ -110,9 +97,7 @@ class Shelf:
                 told.append(f"{source.name}: read")
             except TacitError as error:
                 self.failures += 1
-                source.stamp = _stamp(
-                    source.folder
-                )  # not again before it changes again
+                source.stamp = _stamp(source.folder)  # not again before it changes again
                 told.append(f"{source.name}: kept as it was; {error.message}")
         if any(models[name] is not self.models[name] for name in models):
             self.reloads += 1
@@ -132,32 +117,19 @@ class Shelf:
 
     def _publish(self, models: Mapping[str, Served]) -> None:
         now = time.monotonic()
-        self._old = {
-            path: kept for path, kept in self._old.items() if kept[0] > now
-        }
+        self._old = {path: kept for path, kept in self._old.items() if kept[0] > now}
         for name, served in self.models.items():
             if models.get(name) is not served:
-                lasting = {
-                    f"/models/{name}/{path}": each
-                    for path, each in served.lasting.items()
-                }
-                self._old |= {
-                    path: (now + KEPT, each) for path, each in lasting.items()
-                }
-        table: dict[str, Asset | Variants] = {
-            path: each for path, (_, each) in self._old.items()
-        }
+                lasting = {f"/models/{name}/{path}": each for path, each in served.lasting.items()}
+                self._old |= {path: (now + KEPT, each) for path, each in lasting.items()}
+        table: dict[str, Asset | Variants] = {path: each for path, (_, each) in self._old.items()}
         for name, served in models.items():
             told = _statements(name, served.stored, f"../../{STYLE}")
             both = {**served.answers, **served.lasting, **told}
-            table |= {
-                f"/models/{name}/{path}": each for path, each in both.items()
-            }
+            table |= {f"/models/{name}/{path}": each for path, each in both.items()}
         first = models[self.default]
         told = _statements(first.name, first.stored, STYLE)
-        table |= {
-            f"/{path}": each for path, each in {**first.answers, **told}.items()
-        }
+        table |= {f"/{path}": each for path, each in {**first.answers, **told}.items()}
         listed = {
             "default": self.default,
             **self.about,
@@ -167,16 +139,12 @@ class Shelf:
         self.models, self.table = models, {**table, **self.fixed}
 
 
-def serve_model(
-    name: str, folder: Path, precision: Precision = "auto"
-) -> Served:
+def serve_model(name: str, folder: Path, precision: Precision = "auto") -> Served:
     """Read, pack and compress one model."""
     shared, stored = load_shared(folder)
     packed = pack(shared, name, precision)
     model = Asset("model", PACKED, packed.data)
-    catalogue = Asset(
-        "catalogue", JSON, _catalogue(shared.catalogue, shared.digest())
-    )
+    catalogue = Asset("catalogue", JSON, _catalogue(shared.catalogue, shared.digest()))
     promise = Statement.from_json(stored)
     paths = {each: f"{each.label}/{each.digest}" for each in (model, catalogue)}
     base = f"models/{name}/"
@@ -191,16 +159,11 @@ def serve_model(
         "positive": shared.schema.positive is not None,
         "model": base + paths[model],
         "catalogue": base + paths[catalogue],
-        "bytes": {
-            coding: len(form.body) for coding, form in model.forms.items()
-        },
+        "bytes": {coding: len(form.body) for coding, form in model.forms.items()},
         "error": dict(packed.error),
         "promise": promise.model_dump(mode="json", include=PROMISED),
     }
-    answers: dict[str, Asset | Variants] = {
-        "model": model,
-        "catalogue": catalogue,
-    }
+    answers: dict[str, Asset | Variants] = {"model": model, "catalogue": catalogue}
     lasting = {path: each.forever() for each, path in paths.items()}
     whole = Model(shared, stored)
     return Served(name, whole, stored, answers, lasting, facts, folder)
@@ -213,13 +176,8 @@ def _statements(name: str, stored: str, style: str) -> Table:
 
 def _catalogue(catalogue: Catalogue, digest: str) -> bytes:
     facts = catalogue_facts(catalogue)
-    told = {
-        name: facts[name]
-        for name in ("ids", "titles", "years", "tags", "tagged")
-    }
-    words = json.dumps(
-        {"digest": digest, **told}, ensure_ascii=False, separators=(",", ":")
-    )
+    told = {name: facts[name] for name in ("ids", "titles", "years", "tags", "tagged")}
+    words = json.dumps({"digest": digest, **told}, ensure_ascii=False, separators=(",", ":"))
     return words.encode()
 
 
@@ -235,19 +193,12 @@ def name_sources(folders: Sequence[Path]) -> list[Source]:
     """Each by the name of its folder, as far as an address can hold it."""
     found = list[Source]()
     for folder in folders:
-        bare = (
-            re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip(".-")
-            or "model"
-        )
+        bare = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip(".-") or "model"
         taken = {source.name for source in found}
         name = next(
-            each
-            for each in (bare, *(f"{bare}-{k}" for k in range(2, 1000)))
-            if each not in taken
+            each for each in (bare, *(f"{bare}-{k}" for k in range(2, 1000))) if each not in taken
         )
         found.append(Source(name, folder))
     if not found:
-        raise SettingError(
-            "there is no model to serve", remedy="name a folder, or give --demo"
-        )
+        raise SettingError("there is no model to serve", remedy="name a folder, or give --demo")
     return found

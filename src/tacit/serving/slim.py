@@ -21,9 +21,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_EXPRESSION = re.compile(
-    r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*"
-)
+_EXPRESSION = re.compile(r"/(?![*/])(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*")
 _TIGHT = frozenset("(){}[];,:?=<>!&|")
 """Signs beside which a space says nothing."""
 _BETWEEN = frozenset("+-*%")
@@ -99,12 +97,8 @@ def _template(source: str, at: int) -> tuple[str, int]:
 
 
 def _begins_value(out: list[str]) -> bool:
-    before = next(
-        (piece for piece in reversed(out) if piece not in (" ", "\n")), "\n"
-    )
-    return before in _WORDS_BEFORE_VALUE or (
-        before[-1] in _BEFORE_VALUE and len(before) == 1
-    )
+    before = next((piece for piece in reversed(out) if piece not in (" ", "\n")), "\n")
+    return before in _WORDS_BEFORE_VALUE or (before[-1] in _BEFORE_VALUE and len(before) == 1)
 
 
 def _tightened(pieces: list[str]) -> str:

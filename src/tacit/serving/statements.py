@@ -17,23 +17,14 @@ SIGNED = "application/vnd.tacit.signed+json"
 """The very bytes that were signed (after `tacit statement 1` and a zero byte): JSON too."""
 
 
-def statement_assets(
-    name: str, stored: str, style: str
-) -> dict[str, Asset | Variants]:
+def statement_assets(name: str, stored: str, style: str) -> dict[str, Asset | Variants]:
     """By suffix; without one `Accept` chooses. `style` is the address of the style sheet."""
     promise = Statement.from_json(stored)
     words = Asset("statement", TEXT, (str(promise) + "\n").encode())
-    page = Asset(
-        "statement", HTML, statement_page(name, promise, style).encode()
-    )
+    page = Asset("statement", HTML, statement_page(name, promise, style).encode())
     exact = Asset("statement", JSON, stored.encode())
     forms = (words, page, exact, *_signed(promise))
-    return {
-        ".txt": words,
-        ".html": page,
-        ".json": exact,
-        "": Variants(forms),
-    }
+    return {".txt": words, ".html": page, ".json": exact, "": Variants(forms)}
 
 
 def _signed(promise: Statement) -> tuple[Asset, ...]:
@@ -54,9 +45,7 @@ def statement_page(name: str, promise: Statement, style: str) -> str:
     told = list[str]()
     for first, *items in _paragraphs(promise):
         listed = "".join(f"<li>{coded(item)}</li>" for item in items)
-        told.append(
-            f"<li><p>{coded(first)}</p>{f'<ul>{listed}</ul>' if listed else ''}</li>"
-        )
+        told.append(f"<li><p>{coded(first)}</p>{f'<ul>{listed}</ul>' if listed else ''}</li>")
     title = f"Privacy statement: {_TITLE[promise.certified].lower()}"
     body = f"<h1>{html.escape(title)}</h1><p>Model <code>{html.escape(name)}</code></p>"
     return page(f"{title} ({name})", f"{body}<ol>{''.join(told)}</ol>", style)

@@ -93,11 +93,7 @@ class AloneTests:
                     fault
                     for users in (FEW, MANY)
                     for fault in not_alone(
-                        method,
-                        ratings,
-                        items,
-                        users=users,
-                        noise=noise == "injected",
+                        method, ratings, items, users=users, noise=noise == "injected"
                     )
                 ]
 
@@ -108,22 +104,12 @@ class AloneTests:
         self, ratings: Ratings, items: Catalogue, delta: float
     ) -> None:
         """The same releases give the same model, whoever contributed."""
-        self.for_each(
-            delta,
-            lambda method: depends_on_others(method, ratings, items, users=FEW),
-        )
+        self.for_each(delta, lambda method: depends_on_others(method, ratings, items, users=FEW))
 
     @pytest.mark.parametrize("most", [None, 12])
     @pytest.mark.parametrize("delta", DELTAS)
     def test_no_neighbour_moves_a_sum_by_more_than_was_charged(
-        self,
-        ratings: Ratings,
-        items: Catalogue,
-        delta: float,
-        most: int | None,
+        self, ratings: Ratings, items: Catalogue, delta: float, most: int | None
     ) -> None:
         """A hunt over neighbouring data sets, through the engine's sum over all people."""
-        self.for_each(
-            delta,
-            lambda method: broken(method, items, ratings, users=FEW, most=most),
-        )
+        self.for_each(delta, lambda method: broken(method, items, ratings, users=FEW, most=most))

@@ -35,21 +35,15 @@ MakeBook = Callable[..., Book]
 ARTEFACT = "ab" * 32
 
 
-def gaussian(
-    epsilon: float, delta: float = 1e-6, sensitivity: float = 100.0
-) -> Gaussian:
+def gaussian(epsilon: float, delta: float = 1e-6, sensitivity: float = 100.0) -> Gaussian:
     """One release that costs (epsilon, delta)."""
     sigma = gaussian_sigma(sensitivity, gaussian_mu(epsilon, delta))
-    return Gaussian(
-        name="items/sums", sensitivity=sensitivity, sigma=sigma, draws=10
-    )
+    return Gaussian(name="items/sums", sensitivity=sensitivity, sigma=sigma, draws=10)
 
 
 def laplace(epsilon: float) -> Laplace:
     """An event of pure noise."""
-    return Laplace(
-        name="items/counts", sensitivity=100, scale=100 / epsilon, draws=10
-    )
+    return Laplace(name="items/counts", sensitivity=100, scale=100 / epsilon, draws=10)
 
 
 def claim() -> Unbounded:
@@ -58,21 +52,11 @@ def claim() -> Unbounded:
 
 
 def charge(
-    book: Book,
-    *events: Event,
-    unit: Unit = "user",
-    limit: int | None = None,
-    **options: Any,
+    book: Book, *events: Event, unit: Unit = "user", limit: int | None = None, **options: Any
 ) -> Receipt:
     """Reserve these events as a fit would."""
     return book.reserve(
-        events,
-        unit=unit,
-        budget=None,
-        purpose="test",
-        method="bias",
-        limit=limit,
-        **options,
+        events, unit=unit, budget=None, purpose="test", method="bias", limit=limit, **options
     )
 
 
@@ -82,31 +66,23 @@ class BookTests:
 
     @pytest.fixture
     def make_book(self, tmp_path: Path) -> MakeBook:
-        return lambda population="default": open_book(
-            tmp_path / "ledger.sqlite", population
-        )
+        return lambda population="default": open_book(tmp_path / "ledger.sqlite", population)
 
     def test_a_new_book_has_spent_nothing(self, make_book: MakeBook) -> None:
         assert make_book().spent()["user"].epsilon == 0
         assert make_book().entries() == []
 
-    def test_a_reservation_is_there_for_the_next_reader(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_reservation_is_there_for_the_next_reader(self, make_book: MakeBook) -> None:
         receipt = charge(make_book(), gaussian(1.0))
         [entry] = make_book().entries()
         assert (entry.number, entry.hash) == (receipt.number, receipt.hash)
         assert entry.events == (gaussian(1.0),)
 
-    def test_gaussian_entries_compose_as_one_gaussian(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_gaussian_entries_compose_as_one_gaussian(self, make_book: MakeBook) -> None:
         book = make_book()
         charge(book, gaussian(0.5))
         charge(book, gaussian(0.5))
-        assert (
-            0.5 < book.spent()["user"].epsilon < 0.75
-        )  # mu grows by a root of 2
+        assert 0.5 < book.spent()["user"].epsilon < 0.75  # mu grows by a root of 2
 
     def test_pure_entries_add_at_delta_zero(self, make_book: MakeBook) -> None:
         book = make_book()
@@ -126,9 +102,7 @@ class BookTests:
             charge(book, gaussian(0.9))
         assert book.head == before
 
-    def test_what_is_left_can_be_spent_and_no_more(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_what_is_left_can_be_spent_and_no_more(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         charge(book, gaussian(0.7))
@@ -138,9 +112,7 @@ class BookTests:
             charge(book, gaussian(left * 1.001))
         charge(book, gaussian(left * 0.999))
 
-    def test_check_refuses_and_writes_nothing(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_check_refuses_and_writes_nothing(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         book.check([gaussian(0.9)], unit="user", budget=(0.9, 1e-6))
@@ -148,9 +120,7 @@ class BookTests:
             book.check([gaussian(1.1)], unit="user", budget=(1.1, 1e-6))
         assert len(book.entries()) == 1
 
-    def test_raising_and_lowering_a_cap_are_entries(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_raising_and_lowering_a_cap_are_entries(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(0.5, 1e-6, "user", "first")
         book.cap(2.0, 1e-6, "user", "raised")
@@ -158,32 +128,19 @@ class BookTests:
         book.cap(1.0, 1e-6, "user", "lowered")
         with pytest.raises(BudgetError):
             charge(book, laplace(0.001))
-        assert [entry.kind for entry in book.entries()] == [
-            "cap",
-            "cap",
-            "reserve",
-            "cap",
-        ]
+        assert [entry.kind for entry in book.entries()] == ["cap", "cap", "reserve", "cap"]
         assert book.verify().entries == 4
 
-    def test_a_cap_without_delta_refuses_gaussian_noise(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_cap_without_delta_refuses_gaussian_noise(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 0.0, "user")
         with pytest.raises(BudgetError, match="unbounded at that delta"):
             charge(book, gaussian(0.1))
 
-    def test_events_beyond_their_own_budget_are_refused(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_events_beyond_their_own_budget_are_refused(self, make_book: MakeBook) -> None:
         with pytest.raises(BudgetError, match="more than its"):
             make_book().reserve(
-                [gaussian(1.0)],
-                unit="user",
-                budget=(0.5, 1e-6),
-                purpose="",
-                method="bias",
+                [gaussian(1.0)], unit="user", budget=(0.5, 1e-6), purpose="", method="bias"
             )
 
     def test_populations_are_charged_apart(self, make_book: MakeBook) -> None:
@@ -207,12 +164,7 @@ class BookTests:
         book.cap(1.0, 1e-6, "user")
         charge(book, gaussian(0.05, sensitivity=1e4), unit="rating", limit=10)
         alike = make_book("alike")
-        charge(
-            alike,
-            gaussian(0.05, sensitivity=1e4).model_copy(
-                update={"sensitivity": 1e5}
-            ),
-        )
+        charge(alike, gaussian(0.05, sensitivity=1e4).model_copy(update={"sensitivity": 1e5}))
         assert book.spent()["user"].epsilon == pytest.approx(
             alike.spent()["user"].epsilon, rel=1e-9
         )
@@ -225,17 +177,13 @@ class BookTests:
         with pytest.raises(BudgetError, match="limit the ratings per person"):
             charge(book, gaussian(0.01), unit="rating")
 
-    def test_value_events_are_refused_under_a_user_cap(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_value_events_are_refused_under_a_user_cap(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="who rated what"):
             charge(book, gaussian(0.01), unit="value", limit=5)
 
-    def test_a_cap_is_refused_over_entries_that_it_cannot_count(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_cap_is_refused_over_entries_that_it_cannot_count(self, make_book: MakeBook) -> None:
         book = make_book()
         charge(book, gaussian(0.01), unit="value")
         with pytest.raises(BudgetError, match="no bound per user"):
@@ -243,9 +191,7 @@ class BookTests:
         book.cap(1.0, 1e-6, "user", accept_unbounded=True)
         assert book.spent()["user"].unbounded == 1
 
-    def test_a_claim_is_refused_under_a_cap_unless_accepted(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_claim_is_refused_under_a_cap_unless_accepted(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         with pytest.raises(BudgetError, match="no theorem"):
@@ -255,18 +201,14 @@ class BookTests:
         assert book.spent()["user"].epsilon == 0
         assert book.verify().entries == 2
 
-    def test_an_evaluation_is_booked_once_and_costs_nothing(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_an_evaluation_is_booked_once_and_costs_nothing(self, make_book: MakeBook) -> None:
         book = make_book()
         first = charge(book, EvaluationEvent(name="evaluate"))
         assert charge(book, EvaluationEvent(name="evaluate")) == first
         assert len(book.entries()) == 1
         assert book.spent()["user"].epsilon == 0
 
-    def test_an_evaluation_of_another_unit_does_not_hinder_a_cap(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_an_evaluation_of_another_unit_does_not_hinder_a_cap(self, make_book: MakeBook) -> None:
         book = make_book()
         charge(book, EvaluationEvent(name="evaluate"), unit="value")
         book.cap(1.0, 1e-6, "user")
@@ -289,26 +231,20 @@ class BookTests:
         assert found is not None
         assert found.number == receipt.number
 
-    def test_a_commit_may_be_repeated_but_not_changed(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_commit_may_be_repeated_but_not_changed(self, make_book: MakeBook) -> None:
         book = make_book()
         receipt = charge(book, gaussian(1.0))
         assert book.commit(receipt, ARTEFACT) == book.commit(receipt, ARTEFACT)
         with pytest.raises(BookError, match="already has its outcome"):
             book.commit(receipt, "cd" * 32)
 
-    def test_a_receipt_of_another_book_is_refused(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_receipt_of_another_book_is_refused(self, make_book: MakeBook) -> None:
         receipt = charge(make_book("one"), gaussian(1.0))
         charge(make_book("two"), gaussian(1.0))
         with pytest.raises(BookError, match="not the reservation"):
             make_book("two").commit(receipt, ARTEFACT)
 
-    def test_an_envelope_may_be_filled_but_not_exceeded(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_an_envelope_may_be_filled_but_not_exceeded(self, make_book: MakeBook) -> None:
         book = make_book()
         mu = gaussian_mu(1.0, 1e-6)
         receipt = charge(book, Reserve(name="sweeps", mu=mu))
@@ -321,35 +257,20 @@ class BookTests:
             BudgetError, match="envelope"
         ):  # neither Gaussian nor pure, however little it costs
             book.commit(
-                receipt,
-                ARTEFACT,
-                [
-                    Skellam(
-                        name="s", sensitivity=1, l1=1, variance=1e12, draws=1
-                    )
-                ],
+                receipt, ARTEFACT, [Skellam(name="s", sensitivity=1, l1=1, variance=1e12, draws=1)]
             )
         book.commit(
-            receipt,
-            ARTEFACT,
-            [
-                g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)})
-                for g in fits
-            ],
+            receipt, ARTEFACT, [g.model_copy(update={"sigma": g.sigma * (1 + 1e-9)}) for g in fits]
         )
         assert book.verify().entries == 2
 
-    def test_details_without_an_envelope_are_refused(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_details_without_an_envelope_are_refused(self, make_book: MakeBook) -> None:
         book = make_book()
         receipt = charge(book, gaussian(1.0))
         with pytest.raises(BudgetError, match="envelope"):
             book.commit(receipt, ARTEFACT, [gaussian(1.0), gaussian(0.1)])
 
-    def test_known_data_under_another_name_are_noticed(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_known_data_under_another_name_are_noticed(self, make_book: MakeBook) -> None:
         assert make_book("one").fingerprint(b"the ratings") is None
         assert make_book("one").fingerprint(b"the ratings") is None
         assert "'one'" in (make_book("two").fingerprint(b"the ratings") or "")
@@ -386,8 +307,7 @@ class BookTests:
         assert book.verify().entries == 11
 
     @pytest.mark.parametrize(
-        ("epsilon", "delta"),
-        [(0.0, 1e-6), (-1.0, 0.0), (inf, 0.0), (nan, 0.0), (1.0, 1.0)],
+        ("epsilon", "delta"), [(0.0, 1e-6), (-1.0, 0.0), (inf, 0.0), (nan, 0.0), (1.0, 1.0)]
     )
     def test_a_cap_must_be_a_budget(
         self, make_book: MakeBook, epsilon: float, delta: float

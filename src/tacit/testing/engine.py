@@ -46,16 +46,12 @@ class EngineTests:
 
     def round(self, ratings: Ratings) -> Round:
         """A round with one clipped sum."""
-        return Round(
-            "r", (Part("sum", ratings.n_items, RowClip(1.0)),), _values, _keep
-        )
+        return Round("r", (Part("sum", ratings.n_items, RowClip(1.0)),), _values, _keep)
 
     def test_sums_do_not_depend_on_workers(self, ratings: Ratings) -> None:
         round_ = self.round(ratings)
         found = [
-            self.make(ratings, workers)
-            .run(round_, State(), NoNoise())["sum"]
-            .value
+            self.make(ratings, workers).run(round_, State(), NoNoise())["sum"].value
             for workers in (1, 2, 5)
         ]
         assert found[0].any()
@@ -70,9 +66,7 @@ class EngineTests:
         round_ = self.round(ratings)
         exact = self.make(ratings, 1).run(round_, State(), NoNoise())["sum"]
         events = Plan("user", (round_,)).events(Budget(1.0, 1e-6))
-        noisy = self.make(ratings, 1).run(
-            round_, State(), Charge(events.values())
-        )["sum"]
+        noisy = self.make(ratings, 1).run(round_, State(), Charge(events.values()))["sum"]
         assert noisy.private
         assert not exact.private
         spread = (noisy.value - exact.value).std()

@@ -54,9 +54,7 @@ class MethodTests(AloneTests):
         again = self.method(**made.get_params())
         assert again.get_params() == made.get_params()
         assert (
-            type(made.settings).model_validate_json(
-                made.settings.model_dump_json()
-            )
+            type(made.settings).model_validate_json(made.settings.model_dump_json())
             == made.settings
         )
 
@@ -71,12 +69,8 @@ class MethodTests(AloneTests):
         for unit in self.method.units:
             budget = Budget(epsilon, 1e-6)
             schema = ratings.schema.declare(users=400)
-            plan = self.make(unit=unit).plan(
-                Public(schema, items, unit, "sound", budget)
-            )
-            cost = account.epsilon(
-                plan.events(budget).values(), 1e-6, unit=unit
-            )
+            plan = self.make(unit=unit).plan(Public(schema, items, unit, "sound", budget))
+            cost = account.epsilon(plan.events(budget).values(), 1e-6, unit=unit)
             assert 0.9 * epsilon < cost <= epsilon * (1 + 1e-9)
 
     def test_every_unit_fits_and_is_certified(
@@ -84,25 +78,16 @@ class MethodTests(AloneTests):
     ) -> None:
         for unit in self.method.units:
             fitted = fit(
-                self.make(unit=unit, ledger=str(tmp_path / "book")),
-                ratings,
-                items=items,
-                users=400,
+                self.make(unit=unit, ledger=str(tmp_path / "book")), ratings, items=items, users=400
             )
             assert fitted.statement.certified == "certified"
             assert fitted.statement.unit == unit
         book = open_book(str(tmp_path / "book"))
-        assert [e.kind for e in book.entries()] == ["reserve", "commit"] * len(
-            self.method.units
-        )
+        assert [e.kind for e in book.entries()] == ["reserve", "commit"] * len(self.method.units)
         book.verify()
 
-    def test_the_twin_says_that_it_is_not_private(
-        self, ratings: Ratings, items: Catalogue
-    ) -> None:
-        twin = trial(
-            self.make(calibration="none", epsilon=None), ratings, items=items
-        )
+    def test_the_twin_says_that_it_is_not_private(self, ratings: Ratings, items: Catalogue) -> None:
+        twin = trial(self.make(calibration="none", epsilon=None), ratings, items=items)
         assert twin.statement.certified == "not private"
 
     def test_without_declared_people_they_are_counted_first(
@@ -128,9 +113,7 @@ class MethodTests(AloneTests):
         own = self.own(items)
         assert again.recommend(own, 5) == model.recommend(own, 5)
         assert (
-            json.loads((tmp_path / "model" / "model.json").read_text())[
-                "method"
-            ]
+            json.loads((tmp_path / "model" / "model.json").read_text())["method"]
             == self.method.name
         )
 
@@ -144,18 +127,14 @@ class MethodTests(AloneTests):
             assert np.isfinite([x for x in found if x is not None]).all()
         assert len(model.recommend({}, 3)) == 3
 
-    def test_an_unknown_item_is_refused_in_words(
-        self, model: Model, items: Catalogue
-    ) -> None:
+    def test_an_unknown_item_is_refused_in_words(self, model: Model, items: Catalogue) -> None:
         assert isinstance(model.find("no such item"), UnknownItem)
         with pytest.raises(DataError, match="not in this model"):
             model.predict(self.own(items), ["no such item"])
         with pytest.raises(DataError, match="not in this model"):
             model.explain(self.own(items), "no such item")
 
-    def test_reasons_add_up_to_the_prediction(
-        self, model: Model, items: Catalogue
-    ) -> None:
+    def test_reasons_add_up_to_the_prediction(self, model: Model, items: Catalogue) -> None:
         if not self.rated:
             return
         own = self.own(items)
@@ -163,17 +142,9 @@ class MethodTests(AloneTests):
         predicted = model.predict(own, [items.ids[20]])[0]
         low, high = model.shared.schema.low, model.shared.schema.high
         assert told.rating is not None
-        assert min(max(told.rating, low), high) == pytest.approx(
-            predicted.rating, abs=1e-3
-        )
-        assert told.rating == pytest.approx(
-            told.baseline + sum(x for _, x in told.own)
-        )
+        assert min(max(told.rating, low), high) == pytest.approx(predicted.rating, abs=1e-3)
+        assert told.rating == pytest.approx(told.baseline + sum(x for _, x in told.own))
 
-    def test_the_model_holds_the_item_side_only(
-        self, model: Model, ratings: Ratings
-    ) -> None:
+    def test_the_model_holds_the_item_side_only(self, model: Model, ratings: Ratings) -> None:
         for name, array in model.shared.arrays.items():
-            assert ratings.n_users not in array.shape, (
-                f"{name} has one row a person"
-            )
+            assert ratings.n_users not in array.shape, f"{name} has one row a person"

@@ -42,24 +42,18 @@ class PeopleTests:
             make_book("two").fingerprint(DATA)
         assert make_book("one").fingerprint(DATA) is None
 
-    def test_other_people_are_an_entry_and_asked_about_once(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_other_people_are_an_entry_and_asked_about_once(self, make_book: MakeBook) -> None:
         make_book("one").fingerprint(DATA)
         make_book("one").cap(1.0, 0.0, "user")
         book = make_book("two")
         assert book.fingerprint(DATA, other_people=True) is None
-        assert [(e.kind, e.others) for e in book.entries()] == [
-            ("people", ("one",))
-        ]
+        assert [(e.kind, e.others) for e in book.entries()] == [("people", ("one",))]
         assert book.fingerprint(DATA) is None
         assert make_book("one").fingerprint(DATA) is None
         assert book.fingerprint(DATA, other_people=True) is None
         assert book.verify().entries == 1
 
-    def test_a_chain_of_other_people_does_not_step_around_a_cap(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_a_chain_of_other_people_does_not_step_around_a_cap(self, make_book: MakeBook) -> None:
         charge(make_book("one"), laplace(0.1))
         book = make_book("two")
         book.check_people(["one"])
@@ -74,37 +68,26 @@ class PeopleTests:
         book.check_people(["one"])
         assert [e.kind for e in book.entries()] == ["cap", "people"]
 
-    def test_marks_look_the_same_without_the_key(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_marks_look_the_same_without_the_key(self, make_book: MakeBook) -> None:
         """Break 11: whether two fits had the same people does not show in the book."""
         for population, second in (("same", DATA), ("other", b"other ratings")):
             make_book(population).fingerprint(DATA + population.encode())
             make_book(population).fingerprint(second + population.encode())
         marks = _marks(make_book())
-        assert [
-            sum(name == p for _, name in marks) for p in ("same", "other")
-        ] == [
-            2,
-            2,
-        ]
+        assert [sum(name == p for _, name in marks) for p in ("same", "other")] == [2, 2]
         assert len({mark for mark, _ in marks}) == 4
         parts = {part for mark, _ in marks for part in mark.split(":")}
         assert len(parts) == 8
         assert len({len(mark) for mark, _ in marks}) == 1
 
-    def test_the_running_total_is_that_of_its_entry(
-        self, make_book: MakeBook
-    ) -> None:
+    def test_the_running_total_is_that_of_its_entry(self, make_book: MakeBook) -> None:
         book = make_book()
         first = charge(book, gaussian(1.0))
         second = charge(book, gaussian(1.0))
         book.cap(5.0, 1e-5, "user")
         found = [book.running(each, "user", 1e-6) for each in (first, second)]
         assert [each.entries for each in found] == [1, 2]
-        assert [each.epsilon for each in found] == pytest.approx(
-            [1.0, 1.4547], abs=1e-4
-        )
+        assert [each.epsilon for each in found] == pytest.approx([1.0, 1.4547], abs=1e-4)
         assert [each.cap for each in found] == [None, None]
         third = book.running(charge(book, laplace(0.5)), "user", 0.0)
         assert third.delta == 1e-6  # at 0 Gaussian noise has no bound

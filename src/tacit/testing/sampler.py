@@ -40,9 +40,7 @@ def fits(draws: NDArray[np.int64], cdf: Cdf, spread: float) -> bool:
 
     edges = np.unique(np.round(np.linspace(-5, 5, 61) * spread))
     share = np.diff(np.concatenate([[0.0], cdf(edges), [1.0]]))
-    counts = np.bincount(
-        np.searchsorted(edges, draws, side="left"), minlength=edges.size + 1
-    )
+    counts = np.bincount(np.searchsorted(edges, draws, side="left"), minlength=edges.size + 1)
     starts = _merge(share * draws.size)
     expected, observed = (
         np.add.reduceat(share * draws.size, starts),
@@ -57,17 +55,10 @@ def same(a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
     from scipy.stats import chi2_contingency
 
     edges = np.unique(
-        np.quantile(
-            np.concatenate([a, b]),
-            np.linspace(0, 1, 41)[1:-1],
-            method="nearest",
-        )
+        np.quantile(np.concatenate([a, b]), np.linspace(0, 1, 41)[1:-1], method="nearest")
     )
     table = np.array(
-        [
-            np.bincount(np.searchsorted(edges, x), minlength=edges.size + 1)
-            for x in (a, b)
-        ]
+        [np.bincount(np.searchsorted(edges, x), minlength=edges.size + 1) for x in (a, b)]
     )
     table = table[:, table.sum(axis=0) > 0]
     return bool(chi2_contingency(table).pvalue > THRESHOLD)
@@ -83,17 +74,13 @@ def gaussian_cdf(sigma: float) -> Cdf:
     support = np.arange(-int(12 * sigma) - 3, int(12 * sigma) + 4)
     mass = np.exp(-(support**2) / (2 * sigma**2))
     sums = np.cumsum(mass / mass.sum())
-    return lambda k: sums[
-        np.clip(k - support[0], 0, support.size - 1).astype(int)
-    ]
+    return lambda k: sums[np.clip(k - support[0], 0, support.size - 1).astype(int)]
 
 
 def laplace_cdf(scale: float) -> Cdf:
     """The distribution function of the discrete Laplace law."""
     q = np.exp(-1 / scale)
-    return lambda k: np.where(
-        k >= 0, 1 - q ** (np.abs(k) + 1) / (1 + q), q ** np.abs(k) / (1 + q)
-    )
+    return lambda k: np.where(k >= 0, 1 - q ** (np.abs(k) + 1) / (1 + q), q ** np.abs(k) / (1 + q))
 
 
 def pmf_cdf(pmf: NDArray[np.float64], first: int) -> Cdf:
@@ -119,18 +106,15 @@ class SamplerTests:
 
     def test_it_has_its_stated_law(self) -> None:
         for scale in self.scales:
-            assert fits(self.draw(self.draws, scale), self.cdf(scale), scale), (
-                scale
-            )
+            assert fits(self.draw(self.draws, scale), self.cdf(scale), scale), scale
 
     def test_another_scale_would_be_noticed(self) -> None:
         for scale in self.scales:
             for factor in (0.7, 1.3):
-                assert not fits(
-                    self.draw(self.draws, scale * factor),
-                    self.cdf(scale),
+                assert not fits(self.draw(self.draws, scale * factor), self.cdf(scale), scale), (
                     scale,
-                ), (scale, factor)
+                    factor,
+                )
 
     def test_no_two_draws_repeat_a_stream(self) -> None:
         first, second = (self.draw(1000, self.scales[-1]) for _ in range(2))

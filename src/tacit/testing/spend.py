@@ -31,9 +31,7 @@ def spender(place: object, each: float, wanted: int) -> subprocess.Popen[str]:
     """One that waits for `start` and then reserves `wanted` times epsilon `each`, printing
     each receipt."""
     command = [sys.executable, "-c", SPEND, str(place), str(each), str(wanted)]
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def start(process: subprocess.Popen[str]) -> None:

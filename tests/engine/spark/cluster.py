@@ -169,8 +169,7 @@ def frame(ratings: Any) -> Any:
 def same(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     """Bit for bit."""
     return ours.keys() == theirs.keys() and all(
-        np.array_equal(ours[name], theirs[name], equal_nan=True)
-        for name in ours
+        np.array_equal(ours[name], theirs[name], equal_nan=True) for name in ours
     )
 
 

@@ -17,10 +17,7 @@ def spark_path() -> str:
     """For PYTHONPATH of a process of its own; pyspark and Java are put there if they are
     not."""
     done = subprocess.run(
-        [ROOT / "scripts" / "spark", sys.executable],
-        capture_output=True,
-        text=True,
-        check=False,
+        [ROOT / "scripts" / "spark", sys.executable], capture_output=True, text=True, check=False
     )
     if done.returncode:
         pytest.skip(done.stderr.strip() or "pyspark cannot be had here")

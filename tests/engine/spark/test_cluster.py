@@ -25,8 +25,7 @@ def run(spark_path, tmp_path):
         done = subprocess.run(
             [sys.executable, *words],
             cwd=tmp_path,
-            env=os.environ
-            | {"PYTHONPATH": spark_path, "TACIT_HOME": str(tmp_path / "home")},
+            env=os.environ | {"PYTHONPATH": spark_path, "TACIT_HOME": str(tmp_path / "home")},
             capture_output=True,
             text=True,
             check=False,
@@ -55,20 +54,10 @@ SHOP = "Customer No;Article;Satisfaction;Date\n"
 def test_a_table_as_shops_have_it(run, tmp_path, time):
     written = "0%d.02.2024" if time == "Date" else "Feb %d"
     rows = [
-        f"K{k};W{j};{1 + (k + j) % 4},5;{written % (1 + j)}\n"
-        for k in range(20)
-        for j in range(5)
+        f"K{k};W{j};{1 + (k + j) % 4},5;{written % (1 + j)}\n" for k in range(20) for j in range(5)
     ]
     (tmp_path / "shop.csv").write_text(SHOP + "".join(rows))
-    words = [
-        "tacit",
-        "fit",
-        "shop.csv",
-        "--engine",
-        "spark",
-        "--method",
-        "bias",
-    ]
+    words = ["tacit", "fit", "shop.csv", "--engine", "spark", "--method", "bias"]
     words += ["--scale", "1,5", "--epsilon", "5", "--users", "20"]
     words += ["--columns", f"rating=Satisfaction,time={time}", "--out", "model"]
     run("-m", *words)

@@ -94,9 +94,7 @@ def test_narrow_integers_are_the_same_integers(most):
 
 
 def test_ids_are_compared_as_everywhere():
-    found = coded(
-        batch(["a ", "b", "a"], ["1", "e\u0301", "7"], [1.0, 5.0, 3.0])
-    )
+    found = coded(batch(["a ", "b", "a"], ["1", "e\u0301", "7"], [1.0, 5.0, 3.0]))
     assert found["user"] == ["a", "b", None]
     assert found["item"] == [0, 3, UNLISTED]
     assert found["value"][2] == 1.0
@@ -153,12 +151,7 @@ def test_a_block_does_not_depend_on_the_order_of_rows():
     assert one[0].write(4) == other[0].write(4)
     # The latest counts, of equally late ones the highest.
     assert one[0].value.tolist() == [1.0, 3.0, 4.0]
-    assert told["facts"] == {
-        "duplicates": 2,
-        "odd": 0,
-        "people": 2,
-        "cells": 3,
-    }
+    assert told["facts"] == {"duplicates": 2, "odd": 0, "people": 2, "cells": 3}
 
 
 def test_ids_that_are_numbers_are_packed_as_they_are():

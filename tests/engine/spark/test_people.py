@@ -66,8 +66,7 @@ def test_lists_are_those_of_one_machine(ratings, model):
     for person in (0, ratings.n_users - 1):
         cells = ratings.row(person)
         lines = maker.lines(
-            ratings.item[cells].astype(np.int64),
-            ratings.value[cells].astype(np.float64),
+            ratings.item[cells].astype(np.int64), ratings.value[cells].astype(np.float64)
         )
         mine = [x for x in found if x["person"] == ratings.users[person]]
         assert [x["item"] for x in mine] == [line.item for line in lines]
@@ -76,14 +75,8 @@ def test_lists_are_those_of_one_machine(ratings, model):
 
 def test_errors_are_those_of_what_was_kept_apart(ratings, model):
     apart = Apart(share=0.2, salt="0" * 32)
-    pack = pack_of(
-        ratings, apart=apart, items=tuple(ratings.items), judged=True
-    )
-    blocks = [
-        row
-        for row in rows_of(pack(iter(batches(ratings))))
-        if row.kind == BLOCK
-    ]
+    pack = pack_of(ratings, apart=apart, items=tuple(ratings.items), judged=True)
+    blocks = [row for row in rows_of(pack(iter(batches(ratings)))) if row.kind == BLOCK]
     judge = Judge(model.personal, ratings.schema)
     told = list(rows_of(judge(batches_of(blocks))))
     sums = json.loads(bytes(told[0].data))

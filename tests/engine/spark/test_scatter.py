@@ -22,12 +22,7 @@ from tacit.engine.spark.scatter import (  # noqa: E402
     table_of,
     words_of,
 )
-from tacit.engine.spark.wire import (  # noqa: E402
-    FAULT,
-    WireRow,
-    batches_of,
-    rows_of,
-)
+from tacit.engine.spark.wire import FAULT, WireRow, batches_of, rows_of  # noqa: E402
 from tacit.errors import Failure  # noqa: E402
 
 CODE = Code(("1", "2", "3"), 1.0, 5.0, True, False)
@@ -50,11 +45,7 @@ def batches(users, kind):
 def arrived(sent, place):
     """Whose rows come to one place, in their order there."""
     here = batches_of(row for row in sent if row.place == place)
-    return [
-        name
-        for batch in gathered(here)
-        for name in batch.column("user").to_pylist()
-    ]
+    return [name for batch in gathered(here) for name in batch.column("user").to_pylist()]
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.string()])
@@ -75,24 +66,15 @@ def test_nobody_is_in_two_places_and_no_row_is_lost(kind, monkeypatch):
 
 @pytest.mark.parametrize(
     ("user", "value", "short"),
-    [
-        (2**36 - 1, 4.75, True),
-        (2**36, 3.0, False),
-        (-1, 3.0, False),
-        (7, 3.1, False),
-    ],
+    [(2**36 - 1, 4.75, True), (2**36, 3.0, False), (-1, 3.0, False), (7, 3.1, False)],
 )
 def test_a_rating_is_one_word_where_it_fits(user, value, short):
-    rows = pa.RecordBatch.from_pydict(
-        {"user": [user, 5], "item": [3, 1], "value": [value, 1.0]}
-    )
+    rows = pa.RecordBatch.from_pydict({"user": [user, 5], "item": [3, 1], "value": [value, 1.0]})
     (row,) = rows_of(Scatter(CODE, (0,))(iter([rows])))
     assert row.part == (WORDS if short else TABLE)
     (found,) = gathered(batches_of([row]))
     people = sorted([(5, 0, 1.0), (user, 2, pytest.approx(value))])
-    columns = (
-        found.column(name).to_pylist() for name in ("user", "item", "value")
-    )
+    columns = (found.column(name).to_pylist() for name in ("user", "item", "value"))
     assert list(zip(*columns, strict=True)) == people
 
 
@@ -111,9 +93,7 @@ def test_an_item_never_runs_into_the_bits_of_a_person(item, short):
 def test_words_and_tables_of_one_partition_come_together():
     tasks = []
     for value in (3.0, 3.1):
-        rows = pa.RecordBatch.from_pydict(
-            {"user": [9, 4], "item": [1, 2], "value": [value, value]}
-        )
+        rows = pa.RecordBatch.from_pydict({"user": [9, 4], "item": [1, 2], "value": [value, value]})
         tasks += rows_of(Scatter(CODE, (0,))(iter([rows])))
     (found,) = gathered(batches_of(tasks))
     assert found.column("user").to_pylist() == [4, 4, 9, 9]
@@ -128,9 +108,7 @@ def test_a_place_follows_from_the_id_alone_in_every_process():
         "names = [f'näme {each}' for each in range(200)][::-1]; "
         "print(partition_of(pa.chunked_array([names]), 7).tolist())"
     )
-    other = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert str(here[::-1]) == other.stdout.strip()
     assert len(set(here)) == 7
 

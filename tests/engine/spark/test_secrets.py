@@ -54,10 +54,7 @@ def test_every_round_has_a_coin_of_its_own_and_one_place() -> None:
     engine = Spark(ratings, 1)  # type: ignore[arg-type]
     part = Part("sums", 2, RowClip(1.0))
     round_ = Round(
-        "one",
-        (part,),
-        lambda b, s: {"sums": cell_rows(b, np.ones(len(b.item)))},
-        lambda s, r: s,
+        "one", (part,), lambda b, s: {"sums": cell_rows(b, np.ones(len(b.item)))}, lambda s, r: s
     )
     keys = [engine._work(round_, State()).keys for _ in range(3)]
     assert len({each.coin for each in keys}) == 3
@@ -85,15 +82,10 @@ class Frame:
         return self
 
 
-def test_all_rows_of_a_person_come_to_one_task(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_all_rows_of_a_person_come_to_one_task(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is in two partitions is bounded twice."""
     monkeypatch.setattr(table, "cores_of", lambda spark: 3)
     frame = Frame()
     made = table.SparkRatings(frame, Schema(1, 5), ["a", "b"], rows=10)
     made.people_together(["a", "b"])
-    assert frame.asked == [
-        ("sent to", places_for(3)),
-        ("repartition", 3, "place"),
-    ]
+    assert frame.asked == [("sent to", places_for(3)), ("repartition", 3, "place")]

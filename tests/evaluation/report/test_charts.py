@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import SettingError
-from tacit.evaluation.report.charts import (
-    COLOURS,
-    NOT_PRIVATE,
-    bare_log,
-    picture,
-)
+from tacit.evaluation.report.charts import COLOURS, NOT_PRIVATE, bare_log, picture
 
 
 def _draw(figure: Any, narrow: bool) -> None:

@@ -17,9 +17,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def found(small, tmp_path_factory) -> tacit.Evaluation:
-    items = Catalogue(
-        small.items, [f"{HOSTILE} {name}" for name in small.items]
-    )
+    items = Catalogue(small.items, [f"{HOSTILE} {name}" for name in small.items])
     return tacit.evaluate(
         small,
         ("bias", "popularity"),
@@ -85,9 +83,7 @@ def test_likes_have_a_report_too(small, tmp_path) -> None:
     from dataclasses import replace
 
     likes = replace(small, schema=replace(small.schema, positive=1.0))
-    found = tacit.evaluate(
-        likes, "popularity", (1.0, 8.0), seeds=1, hold=20, reference=False
-    )
+    found = tacit.evaluate(likes, "popularity", (1.0, 8.0), seeds=1, hold=20, reference=False)
     assert found.cells[0]["rmse"] is None
     assert found.metric == "recall@20"
     assert "found among 20" in found.report()

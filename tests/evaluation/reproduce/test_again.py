@@ -8,14 +8,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.evaluation.reproduce.again import judge_again, read, runs_of
-from tacit.evaluation.reproduce.experiment import (
-    Curve,
-    Experiment,
-    Finding,
-    Panel,
-    Paper,
-    Verdict,
-)
+from tacit.evaluation.reproduce.experiment import Curve, Experiment, Finding, Panel, Paper, Verdict
 from tacit.evaluation.reproduce.markdown import markdown
 from tacit.evaluation.reproduce.record import record
 
@@ -54,10 +47,7 @@ PAPER = Paper(
 
 def told(data, y, *, seeds=1, command="tacit reproduce tried"):
     cells = [
-        {
-            "key": {"data": data, "x": x, "seed": 0},
-            "values": {"y": value, "seconds": 1.0},
-        }
+        {"key": {"data": data, "x": x, "seed": 0}, "values": {"y": value, "seconds": 1.0}}
         for x, value in enumerate(y)
     ]
     figure = {"figure": "1", "data": [data], "seeds": seeds, "quick": False}

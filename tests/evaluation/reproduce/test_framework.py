@@ -230,7 +230,5 @@ def test_the_command_writes_for_the_owner_alone(tmp_path, monkeypatch):
     assert made["figures"][0]["figure"] == "noise"
     for name in ("index.html", "numbers.json"):
         assert stat.S_IMODE((out / name).stat().st_mode) == 0o600
-    wrong = CliRunner().invoke(
-        tacit, ["reproduce", "mcsherry2009", "--figure", "9"]
-    )
+    wrong = CliRunner().invoke(tacit, ["reproduce", "mcsherry2009", "--figure", "9"])
     assert "has no figure '9'" in str(wrong.exception)

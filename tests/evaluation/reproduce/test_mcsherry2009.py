@@ -10,11 +10,7 @@ from tacit.evaluation.reproduce.experiment import Results, Row, Wanted
 from tacit.evaluation.reproduce.mcsherry2009 import judged1
 from tacit.evaluation.reproduce.mcsherry2009.figure1 import FIGURE1
 from tacit.evaluation.reproduce.mcsherry2009.figure2 import FIGURE2
-from tacit.evaluation.reproduce.mcsherry2009.fits import (
-    at_date,
-    at_theta,
-    until,
-)
+from tacit.evaluation.reproduce.mcsherry2009.fits import at_date, at_theta, until
 from tacit.evaluation.reproduce.sources import SAMPLE, Sources
 
 
@@ -49,9 +45,7 @@ def test_a_cell_of_figure_2_has_the_ratings_up_to_its_date(sources):
     assert 0 < early["records"] < len(whole) == len(ratings)
     days = (ratings.time.max() - ratings.time.min()) / 86_400
     assert early["day"] == pytest.approx(0.4 * days, abs=1)
-    assert early["loss"] == pytest.approx(
-        100 * (early["rmse"] - early["noise_off"])
-    )
+    assert early["loss"] == pytest.approx(100 * (early["rmse"] - early["noise_off"]))
 
 
 def curves(numbers, data="ml-100k"):
@@ -81,12 +75,7 @@ AS_PRINTED = {
 
 def test_what_the_paper_reports_is_judged_to_hold():
     found = curves(AS_PRINTED)
-    for judge in (
-        judged1.grows,
-        judged1.crossing,
-        judged1.helps,
-        judged1.impairs,
-    ):
+    for judge in (judged1.grows, judged1.crossing, judged1.helps, judged1.impairs):
         assert judge(found).outcome == "holds"
     assert judged1.matches(found).outcome == "not run"
     assert "netflix/" in judged1.matches(found).reason
@@ -101,11 +90,7 @@ def test_other_numbers_are_judged_not_to_hold():
     smaller = judged1.impairs(curves(harmless))
     assert smaller.outcome == "not run", "smaller data cannot refute it"
     assert "ml-100k: error that cleaning adds" in smaller.reason
-    fixed = {
-        **harmless,
-        ("kNN", "fixed"): (1.0, 1.01, 1.01),
-        ("SVD", "fixed"): (1.0, 1.01, 1.01),
-    }
+    fixed = {**harmless, ("kNN", "fixed"): (1.0, 1.01, 1.01), ("SVD", "fixed"): (1.0, 1.01, 1.01)}
     assert judged1.impairs(curves(fixed)).outcome == "holds in one reading"
     behind = {**AS_PRINTED, ("SVD", "none"): (0.97, 0.94, 0.93)}
     assert judged1.helps(curves(behind)).outcome == "does not hold"
@@ -130,8 +115,5 @@ def test_the_loss_must_fall_with_time():
 
 def test_every_figure_draws_what_it_ran():
     (panel,) = FIGURE1.draw(curves(AS_PRINTED))
-    assert [curve.label for curve in panel.curves][:2] == [
-        "kNN, cleaned",
-        "kNN, not cleaned",
-    ]
+    assert [curve.label for curve in panel.curves][:2] == ["kNN, cleaned", "kNN, not cleaned"]
     assert panel.curves[-1].style == "line"

@@ -18,13 +18,7 @@ from tacit.evaluation.reproduce.wang_tang import verdicts as wang
 OUTCOMES = {"holds", "holds in one reading", "does not hold", "not run"}
 PAPERS = {
     "wang-tang": ("2", "3", "4", "5", "6", "grid"),
-    "shin2018": (
-        *map(str, range(2, 10)),
-        "table 2",
-        "table 3",
-        "4.1",
-        "rates",
-    ),
+    "shin2018": (*map(str, range(2, 10)), "table 2", "table 3", "4.1", "rates"),
 }
 
 
@@ -48,26 +42,16 @@ def test_the_closed_list_of_figures_is_there(name):
 @pytest.mark.parametrize("data", [("ml-100k",), ("ml-100k", "ml-1m")])
 def test_keys_are_told_once_and_in_json(name, quick, data):
     for experiment in find(name).experiments:
-        keys = [
-            json.dumps(key, sort_keys=True)
-            for key in experiment.keys(Wanted(data, 3, quick))
-        ]
+        keys = [json.dumps(key, sort_keys=True) for key in experiment.keys(Wanted(data, 3, quick))]
         assert len(set(keys)) == len(keys), experiment.figure
 
 
 @pytest.mark.parametrize(
     ("name", "figures"),
-    [
-        ("wang-tang", ("2", "3")),
-        ("shin2018", ("2", "3", "4", "5", "9", "table 2", "table 3")),
-    ],
+    [("wang-tang", ("2", "3")), ("shin2018", ("2", "3", "4", "5", "9", "table 2", "table 3"))],
 )
-def test_a_quick_run_ends_with_a_verdict_for_each_finding(
-    name, figures, tmp_path
-):
-    found = run_paper(
-        find(name), Few(), figures=figures, quick=True, folder=tmp_path
-    )
+def test_a_quick_run_ends_with_a_verdict_for_each_finding(name, figures, tmp_path):
+    found = run_paper(find(name), Few(), figures=figures, quick=True, folder=tmp_path)
     for done in found:
         assert len(done.verdicts) == len(done.experiment.findings)
         for finding, verdict in done.verdicts:
@@ -123,10 +107,7 @@ def test_a_long_chain_is_no_part_of_a_short_ones_mean():
 
 @pytest.mark.parametrize(
     ("errors", "outcome"),
-    [
-        ((2.3, 1.9, 1.6, 1.2, 1.1, 1.05), "holds"),
-        ((2.3, 2.3, 2.4, 2.4, 2.4, 2.4), "does not hold"),
-    ],
+    [((2.3, 1.9, 1.6, 1.2, 1.1, 1.05), "holds"), ((2.3, 2.3, 2.4, 2.4, 2.4, 2.4), "does not hold")],
 )
 def test_falling_with_k_is_seen(errors, outcome):
     rows = [

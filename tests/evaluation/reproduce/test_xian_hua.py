@@ -23,13 +23,7 @@ from tacit.evaluation.reproduce.xian2017.samples import PEOPLE, drawn
 OUTCOMES = {"holds", "holds in one reading", "does not hold", "not run"}
 PAPERS = {
     "xian2017": ("1", "2", "3", "4", "5", "table 1"),
-    "hua2015": (
-        *map(str, range(1, 11)),
-        "samples",
-        "cost",
-        "attack",
-        "section 6",
-    ),
+    "hua2015": (*map(str, range(1, 11)), "samples", "cost", "attack", "section 6"),
 }
 
 
@@ -53,16 +47,11 @@ def test_the_closed_list_of_figures_is_there(name):
 def test_keys_are_told_once_and_in_json(name, quick):
     for experiment in find(name).experiments:
         asked = Wanted(experiment.data[:1], 3, quick)
-        keys = [
-            json.dumps(key, sort_keys=True) for key in experiment.keys(asked)
-        ]
+        keys = [json.dumps(key, sort_keys=True) for key in experiment.keys(asked)]
         assert len(set(keys)) == len(keys), experiment.figure
 
 
-FAST = [
-    ("xian2017", ("1", "5", "table 1")),
-    ("hua2015", ("8", "10", "section 6")),
-]
+FAST = [("xian2017", ("1", "5", "table 1")), ("hua2015", ("8", "10", "section 6"))]
 
 
 @pytest.mark.parametrize(("name", "figures"), FAST)
@@ -85,15 +74,10 @@ def test_a_netflix_sample_is_drawn_by_rule():
 
 
 def results_of(rows):
-    return Results(
-        tuple(Row(key, values) for key, values in rows),
-        Wanted(("ml-100k",), 1, False),
-    )
+    return Results(tuple(Row(key, values) for key, values in rows), Wanted(("ml-100k",), 1, False))
 
 
-@pytest.mark.parametrize(
-    ("best", "outcome"), [(0.9, "holds"), (1.2, "does not hold")]
-)
+@pytest.mark.parametrize(("best", "outcome"), [(0.9, "holds"), (1.2, "does not hold")])
 def test_a_verdict_follows_from_numbers(best, outcome):
     errors = {"DPSS++": 1.0, "DPSAOut++": 1.1, "DPSAObj++": best}
     rows = [

@@ -79,8 +79,7 @@ def test_tastes_get_the_width_that_gains_tell(width: float) -> None:
 def test_a_gain_is_believed_the_less_the_more_noise_there_is() -> None:
     gains = dict(zip(("c6", "c7", "c8"), errors(0.0, 2), strict=True))
     found = [
-        chosen(released(**gains), sd * PEOPLE).scales[2]
-        for sd in (0.0001, 0.003, 0.01, 0.029)
+        chosen(released(**gains), sd * PEOPLE).scales[2] for sd in (0.0001, 0.003, 0.01, 0.029)
     ]
     assert found == sorted(found)
     assert found[0] < 0.3 < 0.9 < found[-1] <= 1.0

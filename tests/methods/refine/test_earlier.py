@@ -45,21 +45,15 @@ def made(effects, weight, *, precision=25.0, known=None, unsure=0.0, level=0.2):
 
 
 @pytest.mark.parametrize("people", [0.1, 1.0, 7.0])
-def test_the_old_effects_are_what_it_says_whatever_the_number_of_people(
-    effects, weight, people
-):
+def test_the_old_effects_are_what_it_says_whatever_the_number_of_people(effects, weight, people):
     found, _ = made(effects, weight).evidence(exact(people * weight), 0.2, 0.5)
-    np.testing.assert_allclose(
-        found.total / (people * weight), effects, atol=1e-12
-    )
+    np.testing.assert_allclose(found.total / (people * weight), effects, atol=1e-12)
 
 
 @pytest.mark.parametrize("people", [0.1, 1.0, 7.0])
 @pytest.mark.parametrize("unsure", [0.0, 0.5])
 def test_it_is_never_surer_than_it_was(effects, weight, people, unsure):
-    found, _ = made(effects, weight, unsure=unsure).evidence(
-        exact(people * weight), 0.2, 0.5
-    )
+    found, _ = made(effects, weight, unsure=unsure).evidence(exact(people * weight), 0.2, 0.5)
     of_an_effect = 1 / found.precision / (people * weight) ** 2
     assert (of_an_effect >= 1 / (25.0 * weight**2) + 0.99 * DRIFT).all()
 
@@ -70,30 +64,22 @@ def test_fewer_people_behind_the_old_sums_count_as_noise(effects, weight):
     small, _ = made(effects, weight / 4).evidence(exact(weight), 0.2, 0.5)
     extra = 1 / small.precision - (16 / 25.0 + DRIFT * weight**2)
     np.testing.assert_allclose(extra, (4 * 0.5 - 0.5) * weight)
-    np.testing.assert_allclose(
-        1 / alike.precision, 1 / 25.0 + DRIFT * weight**2
-    )
+    np.testing.assert_allclose(1 / alike.precision, 1 / 25.0 + DRIFT * weight**2)
 
 
-def test_more_people_behind_the_old_sums_count_as_noise_of_the_new(
-    effects, weight
-):
+def test_more_people_behind_the_old_sums_count_as_noise_of_the_new(effects, weight):
     _, shared = made(effects, 4 * weight).evidence(exact(weight), 0.2, 0.5)
     np.testing.assert_allclose(shared, 0.5 / 4)
 
 
 def test_effects_move_with_the_level(effects, weight):
-    found, _ = made(effects, weight, level=0.2).evidence(
-        exact(weight), 0.5, 0.5
-    )
+    found, _ = made(effects, weight, level=0.2).evidence(exact(weight), 0.5, 0.5)
     np.testing.assert_allclose(found.total / weight, effects - 0.3, atol=1e-12)
 
 
 def test_items_that_were_not_known_say_nothing(effects, weight):
     known = np.arange(ITEMS) % 2 == 0
-    found, _ = made(effects, weight, known=known).evidence(
-        exact(weight), 0.2, 0.5
-    )
+    found, _ = made(effects, weight, known=known).evidence(exact(weight), 0.2, 0.5)
     assert (found.total[~known] == 0).all()
     assert (found.precision[~known] < 1e-9).all()
 
@@ -103,18 +89,14 @@ def test_the_level_of_then_and_now_are_pooled():
     kept = LEVEL_SD**2 / (
         LEVEL_SD**2 + 0.01
     )  # a release of 0.6 with variance .01, shrunk toward mid-scale
-    found = earlier.better_level(
-        Level(0.6 * kept, LEVEL_SD**2 * (1 - kept), 30.0)
-    )
+    found = earlier.better_level(Level(0.6 * kept, LEVEL_SD**2 * (1 - kept), 30.0))
     assert found.mean == pytest.approx(0.5, abs=0.01)
     assert found.variance == pytest.approx(0.005, rel=0.05)
 
 
 def test_a_level_that_noise_hides_is_that_of_then():
     earlier = made(np.zeros(ITEMS), np.ones(ITEMS), level=0.4)
-    assert earlier.better_level(
-        Level(0.0, LEVEL_SD**2, 30.0)
-    ).mean == pytest.approx(0.4, abs=1e-3)
+    assert earlier.better_level(Level(0.0, LEVEL_SD**2, 30.0)).mean == pytest.approx(0.4, abs=1e-3)
 
 
 def test_fewer_columns_are_the_same_model_but_for_what_is_dropped():
@@ -122,18 +104,13 @@ def test_fewer_columns_are_the_same_model_but_for_what_is_dropped():
     loadings = rng.normal(size=(ITEMS, 9)) * np.geomspace(1, 0.01, 9)
     found, dropped = fewer_columns(loadings, np.ones(ITEMS), 4)
     assert found.shape == (ITEMS, 5)
-    np.testing.assert_allclose(
-        (found**2).sum(axis=1) + dropped, (loadings**2).sum(axis=1)
-    )
+    np.testing.assert_allclose((found**2).sum(axis=1) + dropped, (loadings**2).sum(axis=1))
     np.testing.assert_allclose(found @ found.T, loadings @ loadings.T, atol=0.2)
 
 
 def test_old_weights_answer_where_noise_hides_the_new_ones(weight):
     flat = Weights(
-        np.full(ITEMS, weight.mean()),
-        np.full(ITEMS, 2 * weight.mean() ** 2),
-        np.zeros(ITEMS),
-        1.0,
+        np.full(ITEMS, weight.mean()), np.full(ITEMS, 2 * weight.mean() ** 2), np.zeros(ITEMS), 1.0
     )
     found = made(np.zeros(ITEMS), weight).better_weights(flat, weight * 0, 1e5)
     np.testing.assert_allclose(found.mean / weight, 1.0, atol=0.05)

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.effects import (
-    Evidence,
-    ItemEffects,
-    item_effects,
-)
+from tacit.methods.refine.effects import Evidence, ItemEffects, item_effects
 from tacit.methods.refine.regression import BETWEEN
 from tacit.methods.refine.weights import Weights, denoise_weights
 
@@ -17,32 +13,17 @@ ITEMS = 4000
 
 
 def known(weights: np.ndarray) -> Weights:
-    return Weights(
-        weights, weights**2, np.log(weights), float(np.std(np.log(weights)))
-    )
+    return Weights(weights, weights**2, np.log(weights), float(np.std(np.log(weights))))
 
 
 def planted(
-    sd: float,
-    *,
-    intercept: float = 0.05,
-    slope: float = 0.1,
-    between: float = 0.1,
-    seed: int = 0,
+    sd: float, *, intercept: float = 0.05, slope: float = 0.1, between: float = 0.1, seed: int = 0
 ) -> tuple[np.ndarray, Weights, Evidence]:
     rng = np.random.default_rng(seed)
     weights = known(np.exp(rng.normal(2.0, 1.2, ITEMS)))
-    effects = (
-        intercept
-        + slope * weights.popularity
-        + np.sqrt(between) * rng.standard_normal(ITEMS)
-    )
+    effects = intercept + slope * weights.popularity + np.sqrt(between) * rng.standard_normal(ITEMS)
     noisy = weights.mean * effects + sd * rng.standard_normal(ITEMS)
-    return (
-        effects,
-        weights,
-        Evidence.none(ITEMS).add(noisy, sd, 1.0, weights, np.zeros(ITEMS)),
-    )
+    return (effects, weights, Evidence.none(ITEMS).add(noisy, sd, 1.0, weights, np.zeros(ITEMS)))
 
 
 def test_finds_what_was_planted() -> None:
@@ -55,9 +36,7 @@ def test_finds_what_was_planted() -> None:
 
 def test_beats_both_the_raw_ratio_and_nothing() -> None:
     effects, weights, evidence = planted(10.0)
-    error = np.mean(
-        (item_effects(evidence, weights, sampling=0.0).mean - effects) ** 2
-    )
+    error = np.mean((item_effects(evidence, weights, sampling=0.0).mean - effects) ** 2)
     assert error < 0.9 * np.mean(effects**2)
     assert error < 0.1 * np.mean((evidence.total / weights.mean - effects) ** 2)
 
@@ -66,9 +45,7 @@ def test_beats_both_the_raw_ratio_and_nothing() -> None:
 def test_the_variance_is_honest(sd: float) -> None:
     effects, weights, evidence = planted(sd)
     fit = item_effects(evidence, weights, sampling=0.0)
-    assert np.mean((fit.mean - effects) ** 2 / fit.variance) == pytest.approx(
-        1.0, abs=0.25
-    )
+    assert np.mean((fit.mean - effects) ** 2 / fit.variance) == pytest.approx(1.0, abs=0.25)
 
 
 def test_uncertain_weights_do_not_hide_effects() -> None:
@@ -96,19 +73,14 @@ def test_rare_items_may_differ_more() -> None:
         wide = np.exp(-fall * np.clip(weights.popularity, -1.3, 2.0))
         effects = np.sqrt(0.1 * wide) * rng.standard_normal(ITEMS)
         sums = weights.mean * effects + 3.0 * rng.standard_normal(ITEMS)
-        evidence = Evidence.none(ITEMS).add(
-            sums, 3.0, 1.0, weights, np.zeros(ITEMS)
-        )
+        evidence = Evidence.none(ITEMS).add(sums, 3.0, 1.0, weights, np.zeros(ITEMS))
         fit = item_effects(evidence, weights, sampling=0.0)
         left.append(float(fit.variance[rare].mean()))
     assert left[1] > 1.3 * left[0]
 
 
 def drown(
-    sd: float,
-    seed: int,
-    people: float = 600.0,
-    features: np.ndarray | None = None,
+    sd: float, seed: int, people: float = 600.0, features: np.ndarray | None = None
 ) -> ItemEffects:
     """Few people, many items, weights below the noise and themselves only known through it."""
     rng = np.random.default_rng(seed)
@@ -123,13 +95,11 @@ def drown(
     )
     evidence = Evidence.none(ITEMS)
     fit = None
-    for _ in range(
-        3
-    ):  # the sweeps of a plan: residuals from what was found before
+    for _ in range(3):  # the sweeps of a plan: residuals from what was found before
         effects = np.zeros(ITEMS) if fit is None else fit.mean
-        noisy = true * (
-            0.3 * rng.standard_normal(ITEMS) - effects
-        ) + sd * rng.standard_normal(ITEMS)
+        noisy = true * (0.3 * rng.standard_normal(ITEMS) - effects) + sd * rng.standard_normal(
+            ITEMS
+        )
         evidence = evidence.add(noisy, sd, 1.0, weights, effects)
         fit = item_effects(evidence, weights, features, sampling=0.3)
     assert fit is not None
@@ -163,9 +133,7 @@ def test_features_explain_what_they_can() -> None:
     features = rng.standard_normal((ITEMS, 5))
     _, weights, evidence = planted(20.0, between=0.02)
     shifted = Evidence(
-        evidence.total + weights.mean * 0.3 * features[:, 2],
-        evidence.precision,
-        evidence.taken,
+        evidence.total + weights.mean * 0.3 * features[:, 2], evidence.precision, evidence.taken
     )
     fit = item_effects(shifted, weights, features, sampling=0.0)
     assert fit.coefficients[2] == pytest.approx(0.3, abs=0.05)

@@ -24,12 +24,7 @@ def released(signal, sd, seed=0):
     weight = rng.uniform(1, 30, ITEMS)
     left = weight[:, None, None] * np.eye(WIDTH)
     right = weight[:, None] * truth + sd * rng.normal(size=(ITEMS, WIDTH))
-    return (
-        truth,
-        right,
-        left,
-        np.broadcast_to(sd**2 * np.eye(WIDTH), left.shape),
-    )
+    return (truth, right, left, np.broadcast_to(sd**2 * np.eye(WIDTH), left.shape))
 
 
 def test_planted_factors_are_found():
@@ -68,13 +63,9 @@ def test_sizes_are_tried_in_the_common_eigenbasis():
     left = np.einsum("nka,nkb->nab", rows, rows)
     noise, right = 0.7 * left + 2.0 * np.eye(3), rng.normal(size=(40, 3)) * 3
     for size, found in zip(
-        [0.0, 0.1, 2.0],
-        _sized(right, left, noise, np.array([0.0, 0.1, 2.0])),
-        strict=True,
+        [0.0, 0.1, 2.0], _sized(right, left, noise, np.array([0.0, 0.1, 2.0])), strict=True
     ):
-        assert found == pytest.approx(
-            _cost(right, left, noise, size * np.eye(3))
-        )
+        assert found == pytest.approx(_cost(right, left, noise, size * np.eye(3)))
 
 
 def test_shrinkage_beats_the_plain_solution():
@@ -102,13 +93,7 @@ def test_moments_are_positive_whatever_the_noise():
     moment = person_moment(rng.normal(size=(3, 3)) * 100, 10.0, 50.0)
     assert np.linalg.eigvalsh(moment).min() > 0
     left = item_moments(
-        rng.normal(size=(20, 3, 3)) * 9,
-        np.linspace(0, 5, 20),
-        moment,
-        np.full((3, 3), 9.0),
+        rng.normal(size=(20, 3, 3)) * 9, np.linspace(0, 5, 20), moment, np.full((3, 3), 9.0)
     )
     assert np.linalg.eigvalsh(left).min() >= 0
-    assert np.allclose(
-        clip_spectrum(np.diag([-1.0, 0.5, 7.0]), 0.0, 2.0),
-        np.diag([0.0, 0.5, 2.0]),
-    )
+    assert np.allclose(clip_spectrum(np.diag([-1.0, 0.5, 7.0]), 0.0, 2.0), np.diag([0.0, 0.5, 2.0]))

@@ -6,13 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.implied import (
-    BELIEVED,
-    MOST_BELIEVED,
-    believed,
-    coefficients,
-    leanings,
-)
+from tacit.methods.refine.implied import BELIEVED, MOST_BELIEVED, believed, coefficients, leanings
 from tacit.methods.refine.tastes import Axes
 from tacit.methods.refine.variety import pack
 
@@ -118,13 +112,9 @@ def test_whatever_is_released_has_a_finite_answer(rng):
         for other in (0.0, 1e-9, 1.0, LARGEST):
             for sd in (0.0, 1e-9, 1.0, 1e6):
                 products = rng.normal(0, size, (KEPT, KEPT))
-                squares = pack(-other * np.eye(KEPT)) + rng.normal(
-                    0, other, KEPT * (KEPT + 1) // 2
-                )
+                squares = pack(-other * np.eye(KEPT)) + rng.normal(0, other, KEPT * (KEPT + 1) // 2)
                 for there in (KEPT, 2, 0):
-                    found = coefficients(
-                        products, squares, sd, axes(there=there), EVERY
-                    )
+                    found = coefficients(products, squares, sd, axes(there=there), EVERY)
                     assert np.isfinite(found).all()
                 for agreed in (-size, size):
                     for whole in (-other, other):

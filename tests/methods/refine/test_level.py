@@ -19,18 +19,12 @@ from tacit.methods.refine.level import (
 
 def user_row(ratings: np.ndarray) -> np.ndarray:
     log = min(np.log2(len(ratings)), 12.0)
-    return np.array(
-        [MEAN_WEIGHT * ratings.mean() / 2, COUNT_WEIGHT * (log - 6) / 6]
-    )
+    return np.array([MEAN_WEIGHT * ratings.mean() / 2, COUNT_WEIGHT * (log - 6) / 6])
 
 
 def rating_row(total: float, count: int) -> np.ndarray:
     return np.array(
-        [
-            total / (count + OWN_SHRINKAGE),
-            count / (count + OWN_SHRINKAGE),
-            np.log2(1 + count) / 6,
-        ]
+        [total / (count + OWN_SHRINKAGE), count / (count + OWN_SHRINKAGE), np.log2(1 + count) / 6]
     )
 
 
@@ -59,9 +53,7 @@ def test_noise_alone_gives_the_public_guess(decode: object) -> None:
 
 def test_a_person_of_unit_user_has_norm_at_most_one() -> None:
     extremes = [
-        user_row(np.full(count, value))
-        for count in (1, 2, 63, 64, 5000)
-        for value in (-2.0, 2.0)
+        user_row(np.full(count, value)) for count in (1, 2, 63, 64, 5000) for value in (-2.0, 2.0)
     ]
     assert max(np.linalg.norm(row) for row in extremes) <= 1.0
 
@@ -78,10 +70,7 @@ def test_one_cell_moves_unit_rating_by_no_more_than_claimed() -> None:
                 worst = max(
                     worst,
                     float(
-                        np.linalg.norm(
-                            rating_row(sign * 2.0 * count + value, count + 1)
-                            - before
-                        )
+                        np.linalg.norm(rating_row(sign * 2.0 * count + value, count + 1) - before)
                     ),
                 )
     assert worst <= RATING_SENSITIVITY * (1 + 1e-12)

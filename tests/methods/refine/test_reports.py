@@ -14,9 +14,7 @@ from tacit.noise.device import choose
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_one_bit_tells_the_sign_of_one_product(epsilon):
-    assert gain(epsilon, 2, 1) == pytest.approx(
-        sqrt(2 / np.pi) * tanh(epsilon / 2), rel=1e-4
-    )
+    assert gain(epsilon, 2, 1) == pytest.approx(sqrt(2 / np.pi) * tanh(epsilon / 2), rel=1e-4)
 
 
 @pytest.mark.parametrize(("choices", "favoured"), [(2, 1), (16, 1), (64, 4)])
@@ -26,9 +24,7 @@ def test_the_gain_is_what_answers_have_on_average(choices, favoured):
     order = np.argsort(-np.abs(scores), axis=1)[:, :favoured]
     rows = np.arange(people)[:, None]
     said = choose(
-        RandomizedChoice(
-            name="r/c", epsilon=epsilon, choices=choices, favoured=favoured
-        ),
+        RandomizedChoice(name="r/c", epsilon=epsilon, choices=choices, favoured=favoured),
         2.0 * order + (scores[rows, order] < 0),
     )
     told = scores[np.arange(people), said // 2] * (1 - 2 * (said % 2))
@@ -50,7 +46,4 @@ def test_a_report_with_more_budget_tells_more():
 
 def test_one_whole_answer_beats_two_halves():
     for epsilon in (0.1, 0.5, 1.0, 2.0, 4.0):
-        assert (
-            best_report(epsilon, 7).gain ** 2
-            > 1.5 * best_report(epsilon / 2, 7).gain ** 2
-        )
+        assert best_report(epsilon, 7).gain ** 2 > 1.5 * best_report(epsilon / 2, 7).gain ** 2

@@ -23,12 +23,8 @@ def test_noise_alone_has_no_similarities():
 
 def test_a_planted_direction_survives_noise():
     taste = np.where(np.arange(SIZE) % 2, 1.0, -1.0)
-    got = similar.cosine(
-        np.outer(taste, taste) + symmetric_noise(1.0), 1.0, np.ones(SIZE)
-    )
-    assert (np.sign(got) == np.sign(np.outer(taste, taste)))[
-        np.triu_indices(SIZE, 1)
-    ].mean() > 0.9
+    got = similar.cosine(np.outer(taste, taste) + symmetric_noise(1.0), 1.0, np.ones(SIZE))
+    assert (np.sign(got) == np.sign(np.outer(taste, taste)))[np.triu_indices(SIZE, 1)].mean() > 0.9
     assert not got.diagonal().any()
 
 
@@ -36,9 +32,7 @@ def test_a_triangle_unpacks_to_its_matrix():
     matrix = symmetric_noise(1.0)
     triangle = matrix[np.triu_indices(SIZE)]
     again = similar.unpack(triangle, SIZE, 2.0)
-    assert np.array_equal(
-        again - np.diag(again.diagonal()), matrix - np.diag(matrix.diagonal())
-    )
+    assert np.array_equal(again - np.diag(again.diagonal()), matrix - np.diag(matrix.diagonal()))
     assert again.diagonal() == pytest.approx(2 * matrix.diagonal())
 
 
@@ -57,13 +51,9 @@ def test_a_step_keeps_eigenvalues_of_either_sign_beyond_the_edge():
         assert np.sign(got[0, 1]) == sign
 
 
-@pytest.mark.parametrize(
-    ("gain", "chosen"), [(-0.05, 1), (-0.001, None), (0.02, None)]
-)
+@pytest.mark.parametrize(("gain", "chosen"), [(-0.05, 1), (-0.001, None), (0.02, None)])
 def test_a_choice_must_stand_out_of_its_noise(gain, chosen):
     released = 1000 * np.array([0.8, 0.0, gain])
     best, variance = similar.choose(released, np.full(3, 1.0), 1000.0, 0.75)
     assert best == chosen
-    assert variance == pytest.approx(
-        0.8 + (gain if chosen is not None else 0), abs=0.01
-    )
+    assert variance == pytest.approx(0.8 + (gain if chosen is not None else 0), abs=0.01)

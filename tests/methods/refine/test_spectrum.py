@@ -10,12 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.methods.refine.neighbour import (
-    ease,
-    ridge_weights,
-    similarity,
-    strongest,
-)
+from tacit.methods.refine.neighbour import ease, ridge_weights, similarity, strongest
 from tacit.methods.refine.spectrum import (
     leading,
     noise_edge,
@@ -34,27 +29,19 @@ def symmetric_noise(rng: np.random.Generator, size: int, sd: float) -> Array:
     return upper + upper.T
 
 
-def planted(
-    size: int, values: tuple[float, ...], seed: int = 0
-) -> tuple[Array, Array]:
-    vectors = np.linalg.qr(
-        np.random.default_rng(seed).normal(size=(size, len(values)))
-    )[0]
+def planted(size: int, values: tuple[float, ...], seed: int = 0) -> tuple[Array, Array]:
+    vectors = np.linalg.qr(np.random.default_rng(seed).normal(size=(size, len(values))))[0]
     return (vectors * np.array(values)) @ vectors.T, vectors
 
 
 def test_the_edge_is_where_noise_ends() -> None:
     noise = symmetric_noise(np.random.default_rng(1), 600, 0.7)
-    assert float(np.linalg.eigvalsh(noise)[-1]) == pytest.approx(
-        noise_edge(0.7, 600), rel=0.03
-    )
+    assert float(np.linalg.eigvalsh(noise)[-1]) == pytest.approx(noise_edge(0.7, 600), rel=0.03)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pure_noise_cleans_itself_to_nothing(dtype: type) -> None:
-    noise: Array = symmetric_noise(np.random.default_rng(2), 500, 3.0).astype(
-        dtype
-    )
+    noise: Array = symmetric_noise(np.random.default_rng(2), 500, 3.0).astype(dtype)
     assert shrink_spectrum(noise, 3.0, 30).rank == 0
 
 
@@ -94,28 +81,20 @@ def test_subspace_iteration_agrees_with_lapack() -> None:
         shrink_spectrum(noisy.astype(np.float32), 1.0, 40),
     )
     assert fast.rank == exact.rank
-    assert np.linalg.norm(fast.dense() - exact.dense()) < 1e-3 * np.linalg.norm(
-        exact.dense()
-    )
+    assert np.linalg.norm(fast.dense() - exact.dense()) < 1e-3 * np.linalg.norm(exact.dense())
 
 
 def test_the_same_matrix_always_gives_the_same_numbers() -> None:
-    noisy = (
-        planted(300, (90.0,))[0]
-        + symmetric_noise(np.random.default_rng(6), 300, 1.0)
-    ).astype(np.float32)
+    noisy = (planted(300, (90.0,))[0] + symmetric_noise(np.random.default_rng(6), 300, 1.0)).astype(
+        np.float32
+    )
     assert np.array_equal(
-        shrink_spectrum(noisy, 1.0, 10).loadings,
-        shrink_spectrum(noisy, 1.0, 10).loadings,
+        shrink_spectrum(noisy, 1.0, 10).loadings, shrink_spectrum(noisy, 1.0, 10).loadings
     )
 
 
-def test_projection_leaves_no_negative_eigenvalue_and_keeps_psd_matrices() -> (
-    None
-):
-    noisy = planted(40, (9.0, 5.0))[0] + symmetric_noise(
-        np.random.default_rng(7), 40, 1.0
-    )
+def test_projection_leaves_no_negative_eigenvalue_and_keeps_psd_matrices() -> None:
+    noisy = planted(40, (9.0, 5.0))[0] + symmetric_noise(np.random.default_rng(7), 40, 1.0)
     fixed = project_psd(noisy)
     assert np.linalg.eigvalsh(fixed)[0] > -1e-9
     assert np.allclose(project_psd(fixed), fixed)
@@ -133,10 +112,7 @@ def test_a_negative_noise_level_is_refused() -> None:
 
 
 def test_paper_average_shrinks_diagonal_and_rest_apart() -> None:
-    covariance, weight = (
-        np.array([[8.0, 1.0], [1.0, 4.0]]),
-        np.array([[2.0, 1.0], [1.0, 2.0]]),
-    )
+    covariance, weight = (np.array([[8.0, 1.0], [1.0, 4.0]]), np.array([[2.0, 1.0], [1.0, 2.0]]))
     average = paper_average(covariance, weight, 1.0, 3.0)
     assert np.allclose(average, [[(8 + 6) / 4, 4 / 4], [4 / 4, (4 + 6) / 4]])
 
@@ -167,64 +143,42 @@ def weighted(seed: int, size: int, sd: float) -> tuple[Array, Array, Array]:
 
 def test_loadings_are_found_and_rare_items_shrink() -> None:
     noisy, weight, loadings = weighted(9, 400, 2.0)
-    found = fit_loadings(
-        noisy.astype(np.float32), 2.0, Profile(weight, 0.01), rank_max=20
-    )
+    found = fit_loadings(noisy.astype(np.float32), 2.0, Profile(weight, 0.01), rank_max=20)
     truth, guess = loadings @ loadings.T, found.mean @ found.mean.T
     head = np.ix_(range(60), range(60))
     assert found.rank >= 3
-    assert np.linalg.norm(guess[head] - truth[head]) < 0.25 * np.linalg.norm(
-        truth[head]
-    )
+    assert np.linalg.norm(guess[head] - truth[head]) < 0.25 * np.linalg.norm(truth[head])
     assert found.spread[-1] > 3 * found.spread[0]
 
 
 def test_row_regressions_beat_the_bare_spectrum() -> None:
     noisy, weight, loadings = weighted(10, 400, 4.0)
-    found = fit_loadings(
-        noisy.astype(np.float32), 4.0, Profile(weight, 0.0), rank_max=20
-    )
-    bare = (
-        shrink_spectrum(noisy.astype(np.float32), 4.0, 20).loadings
-        / weight[:, None]
-    )
+    found = fit_loadings(noisy.astype(np.float32), 4.0, Profile(weight, 0.0), rank_max=20)
+    bare = shrink_spectrum(noisy.astype(np.float32), 4.0, 20).loadings / weight[:, None]
     truth = loadings @ loadings.T
-    assert np.linalg.norm(
-        found.mean @ found.mean.T - truth
-    ) < 0.8 * np.linalg.norm(bare @ bare.T - truth)
+    assert np.linalg.norm(found.mean @ found.mean.T - truth) < 0.8 * np.linalg.norm(
+        bare @ bare.T - truth
+    )
 
 
 def test_loadings_of_pure_noise_are_nothing() -> None:
-    noise = symmetric_noise(np.random.default_rng(11), 300, 5.0).astype(
-        np.float32
-    )
+    noise = symmetric_noise(np.random.default_rng(11), 300, 5.0).astype(np.float32)
     assert fit_loadings(noise, 5.0, Profile(np.full(300, 3.0), 0.0)).rank == 0
 
 
 def test_a_catalogue_of_one_item_has_no_loadings() -> None:
-    assert (
-        fit_loadings(
-            np.zeros((1, 1), np.float32), 1.0, Profile(np.ones(1), 0.1)
-        ).rank
-        == 0
-    )
+    assert fit_loadings(np.zeros((1, 1), np.float32), 1.0, Profile(np.ones(1), 0.1)).rank == 0
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
-def test_the_profile_finds_the_co_rating_weight_to_a_factor_of_two(
-    unit: Any,
-) -> None:
+def test_the_profile_finds_the_co_rating_weight_to_a_factor_of_two(unit: Any) -> None:
     rng = np.random.default_rng(12)
     chance = 0.5 * np.arange(1, 201) ** -0.5
     active = np.exp(rng.normal(0, 0.6, 2000))[:, None]
-    rated = (rng.random((2000, 200)) < np.minimum(chance * active, 1)).astype(
-        float
-    )
+    rated = (rng.random((2000, 200)) < np.minimum(chance * active, 1)).astype(float)
     each = rated.sum(1)
     counts = (
-        (rated / np.sqrt(np.maximum(each, 50))[:, None]).sum(0)
-        if unit == "user"
-        else rated.sum(0)
+        (rated / np.sqrt(np.maximum(each, 50))[:, None]).sum(0) if unit == "user" else rated.sum(0)
     )
     pair = 1 / (each + 5) if unit == "user" else 1 / np.sqrt(each + 5)
     together = (rated * pair[:, None]).T @ rated
@@ -259,12 +213,7 @@ def test_similarity_is_bounded_by_the_noise_floor() -> None:
 
 def test_strongest_keeps_the_largest_off_the_diagonal() -> None:
     matrix = np.array(
-        [
-            [9.0, -3.0, 1.0, 0.0],
-            [-3.0, 9.0, 0.0, 2.0],
-            [1.0, 0.0, 9.0, 0.0],
-            [0.0, 2.0, 0.0, 9.0],
-        ]
+        [[9.0, -3.0, 1.0, 0.0], [-3.0, 9.0, 0.0, 2.0], [1.0, 0.0, 9.0, 0.0], [0.0, 2.0, 0.0, 9.0]]
     )
     found = strongest(matrix, 2)
     assert found.item.tolist() == [[1, 2], [0, 3], [0, -1], [1, -1]]

@@ -74,9 +74,7 @@ def test_values_fall_and_vectors_stay_orthonormal() -> None:
     assert 0 < found.rank <= 60
     assert np.all(np.diff(found.values) <= 0)
     assert found.values[-1] > 0
-    np.testing.assert_allclose(
-        found.vectors.T @ found.vectors, np.eye(found.rank), atol=1e-9
-    )
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(found.rank), atol=1e-9)
 
 
 def test_without_noise_or_with_too_many_rows_it_is_the_plain_rule(
@@ -89,6 +87,5 @@ def test_without_noise_or_with_too_many_rows_it_is_the_plain_rule(
     monkeypatch.setattr(spectrum_whole, "LARGEST", SIZE - 1)
     noisy = planted(6, np.array([3 * EDGE])) + symmetric_noise(6)
     np.testing.assert_array_equal(
-        shrink_whole_spectrum(noisy, SD, 9).values,
-        shrink_spectrum(noisy, SD, 9).values,
+        shrink_whole_spectrum(noisy, SD, 9).values, shrink_spectrum(noisy, SD, 9).values
     )

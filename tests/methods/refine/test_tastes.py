@@ -7,13 +7,7 @@ import pytest
 
 from tacit.methods.refine.likings import KEPT, likings, shared_scatter
 from tacit.methods.refine.spectrum_items import Profile
-from tacit.methods.refine.tastes import (
-    Axes,
-    TasteEvidence,
-    carried,
-    taste_changes,
-    typical_axes,
-)
+from tacit.methods.refine.tastes import Axes, TasteEvidence, carried, taste_changes, typical_axes
 from tacit.methods.refine.weights import Weights
 
 
@@ -29,9 +23,7 @@ def weights_of(mean):
 def test_axes_are_orthonormal_best_first_and_padded(rng):
     loadings = rng.normal(0, [0.5, 0.2, 0.1], (200, 3))
     axes = typical_axes(loadings, np.ones(200), np.ones(200), 50.0, 5)
-    assert axes.vectors[:, :3].T @ axes.vectors[:, :3] == pytest.approx(
-        np.eye(3), abs=1e-12
-    )
+    assert axes.vectors[:, :3].T @ axes.vectors[:, :3] == pytest.approx(np.eye(3), abs=1e-12)
     assert (np.diff(axes.reliability[:3]) <= 0).all()
     assert not axes.vectors[:, 3:].any()
 
@@ -48,9 +40,9 @@ def test_carriers_are_the_least_reliable_axes_that_show():
 def test_changes_of_loadings_are_found_and_noise_is_not(rng):
     weights = weights_of(np.full(500, 40.0))
     truth = rng.normal(0, 0.1, (500, 1))
-    released = np.concatenate(
-        [40 * truth, np.zeros((500, 1))], axis=1
-    ) + rng.normal(0, 1.0, (500, 2))
+    released = np.concatenate([40 * truth, np.zeros((500, 1))], axis=1) + rng.normal(
+        0, 1.0, (500, 2)
+    )
     evidence = TasteEvidence.none(500, 2).add(
         released, 1.0, np.ones((500, 2)), weights, np.zeros((500, 2))
     )
@@ -66,9 +58,7 @@ def test_evidence_of_sweeps_adds_up(rng):
     one = TasteEvidence.none(50, 2).add(
         10 * truth, 1.0, np.ones((50, 2)), weights, np.zeros((50, 2))
     )
-    two = one.add(
-        5 * (truth - start), 1.0, np.full((50, 2), 0.5), weights, start
-    )
+    two = one.add(5 * (truth - start), 1.0, np.full((50, 2), 0.5), weights, start)
     assert two.total == pytest.approx(10 * truth)
     assert two.precision == pytest.approx(1.25)
 
@@ -77,9 +67,9 @@ def covariance(rng, fresh, known, sd, items):
     weight = np.full(items, 8.0)
     truth = fresh @ fresh.T + known @ known.T
     noise = np.triu(rng.normal(0, sd, (items, items)), 1)
-    return (KEPT * np.outer(weight, weight) * truth + noise + noise.T).astype(
-        np.float32
-    ), Profile(weight, 1e-4)
+    return (KEPT * np.outer(weight, weight) * truth + noise + noise.T).astype(np.float32), Profile(
+        weight, 1e-4
+    )
 
 
 def test_planted_likings_are_found(rng):

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.methods.refine.tastes import typical_axes
-from tacit.methods.refine.variety import (
-    Raters,
-    expected,
-    pack,
-    retaste,
-    unpack,
-)
+from tacit.methods.refine.variety import Raters, expected, pack, retaste, unpack
 
 PEOPLE, ITEMS, COLUMNS = 2000, 200, 5
 GROUPS = np.array([0, 1, 1, 1, 1])
@@ -35,9 +29,7 @@ def raters(rng):
 
 
 def axes_of(loadings, raters):
-    return typical_axes(
-        loadings, raters.precision, raters.weight, raters.count, COLUMNS
-    )
+    return typical_axes(loadings, raters.precision, raters.weight, raters.count, COLUMNS)
 
 
 def moments(rng, loadings, raters, axes, tastes, noise=0.75):

@@ -5,26 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.weights import (
-    RARE,
-    Weights,
-    denoise_weights,
-    emphasis,
-)
+from tacit.methods.refine.weights import RARE, Weights, denoise_weights, emphasis
 
 
-def planted(
-    items: int = 3000, sd: float = 20.0, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def planted(items: int = 3000, sd: float = 20.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     true = 400.0 / (1.0 + np.arange(items)) ** 0.8
     return true, true + sd * rng.standard_normal(items)
 
 
 def refined(true: np.ndarray, noisy: np.ndarray, sd: float) -> Weights:
-    return denoise_weights(
-        noisy, sd, low=0.1, high=1000.0, mean=float(true.mean())
-    )
+    return denoise_weights(noisy, sd, low=0.1, high=1000.0, mean=float(true.mean()))
 
 
 def test_beats_clipping_the_noise_by_far() -> None:
@@ -61,9 +52,7 @@ def test_drowned_items_are_all_alike(sd: float) -> None:
     np.testing.assert_allclose(weights.mean, true.mean(), rtol=0.7)
 
 
-def test_the_mean_known_from_elsewhere_stops_noise_from_passing_for_weight() -> (
-    None
-):
+def test_the_mean_known_from_elsewhere_stops_noise_from_passing_for_weight() -> None:
     rng = np.random.default_rng(1)
     weights = denoise_weights(
         200.0 * rng.standard_normal(2000), 200.0, low=0.2, high=900.0, mean=2.0
@@ -71,9 +60,7 @@ def test_the_mean_known_from_elsewhere_stops_noise_from_passing_for_weight() -> 
     assert weights.mean.mean() < 4.0
 
 
-@pytest.mark.parametrize(
-    "noisy", [np.zeros(0), np.zeros(1), np.full(5, -1e12), np.full(5, 1e12)]
-)
+@pytest.mark.parametrize("noisy", [np.zeros(0), np.zeros(1), np.full(5, -1e12), np.full(5, 1e12)])
 def test_edges_are_finite(noisy: np.ndarray) -> None:
     weights = denoise_weights(noisy, 1.0, low=0.1, high=100.0, mean=1.0)
     assert np.all(np.isfinite(weights.mean))
@@ -126,7 +113,5 @@ def test_features_that_say_nothing_change_little() -> None:
     noisy = truth + rng.normal(0, 3.0, 2000)
     given = {"low": 0.1, "high": 500.0, "mean": float(truth.mean())}
     blind = denoise_weights(noisy, 3.0, **given)
-    told = denoise_weights(
-        noisy, 3.0, **given, features=rng.standard_normal((2000, 3))
-    )
+    told = denoise_weights(noisy, 3.0, **given, features=rng.standard_normal((2000, 3)))
     assert np.abs(told.log - blind.log).mean() < 0.25

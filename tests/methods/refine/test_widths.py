@@ -87,12 +87,5 @@ def test_what_is_not_asked_for_stays_as_it_is() -> None:
 @pytest.mark.parametrize("size", [0.0, 1e-12, 1e9])
 def test_whatever_was_released_has_an_answer(gain: float, size: float) -> None:
     """A fit was charged by then: a system without an answer would lose it."""
-    told = widths(
-        np.full(len(TRIALS), gain),
-        1e-9,
-        TRIALS,
-        GROUPS,
-        size * information(),
-        EACH,
-    )
+    told = widths(np.full(len(TRIALS), gain), 1e-9, TRIALS, GROUPS, size * information(), EACH)
     assert all(np.isfinite(one) and one >= 0 for one in told.values())

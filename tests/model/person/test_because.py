@@ -26,9 +26,7 @@ def test_a_taste_for_a_tag_is_named_first(catalogue):
     row = int(np.flatnonzero(catalogue.tagged.all(axis=1))[0])
     found = by_features(catalogue, shift, row)
     assert found[0][0] == "b"
-    assert found[0][1] == pytest.approx(
-        0.8 * (1 - catalogue.tagged[:, 1].mean()), rel=0.2
-    )
+    assert found[0][1] == pytest.approx(0.8 * (1 - catalogue.tagged[:, 1].mean()), rel=0.2)
     assert dict(found)["a"] < 0
 
 
@@ -39,9 +37,7 @@ def test_only_features_that_the_item_has_are_named(catalogue):
 
 def test_a_model_explains_with_features():
     items = sample_catalogue()
-    model = trial(
-        Bayes(epsilon=10), sample(people=1500, seed=1), items=items, users=1500
-    )
+    model = trial(Bayes(epsilon=10), sample(people=1500, seed=1), items=items, users=1500)
     own = {items.ids[0]: 5.0, items.ids[5]: 1.0, items.ids[9]: 4.0}
     assert model.explain(own, items.ids[20]).features
     assert model.explain({}, items.ids[20]).features == ()

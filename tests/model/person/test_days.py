@@ -61,30 +61,21 @@ def by_hand(model, own, day):
 
 
 def personal(model):
-    arrays = {
-        "baseline": model.baseline,
-        "variance": model.variance,
-        "loadings": model.loadings,
-    }
+    arrays = {"baseline": model.baseline, "variance": model.variance, "loadings": model.loadings}
     return GaussianPersonal(arrays, {"noise": model.noise})
 
 
 @pytest.mark.parametrize("day", [2, 99])
 def test_it_is_the_posterior_of_the_full_gaussian(model, own, day):
     asked = Own(own.items, own.values, own.times, day * SECONDS + 5)
-    for found, right in zip(
-        personal(model).predict(asked), by_hand(model, own, day), strict=True
-    ):
+    for found, right in zip(personal(model).predict(asked), by_hand(model, own, day), strict=True):
         np.testing.assert_allclose(found, right, atol=1e-12)
 
 
 @pytest.mark.parametrize("day", [2, 99])
 def test_the_kernel_agrees_with_numpy(model, own, day):
     order = np.argsort(own.items)
-    ptr, asked_ptr = (
-        np.array([0, 0, 12], np.int64),
-        np.array([0, 0, ITEMS], np.int64),
-    )
+    ptr, asked_ptr = (np.array([0, 0, 12], np.int64), np.array([0, 0, ITEMS], np.int64))
     found = gaussian.predict_cells_by_day(
         model,
         ptr,
@@ -102,9 +93,7 @@ def test_the_kernel_agrees_with_numpy(model, own, day):
 def test_reasons_add_up_to_the_prediction(model, own):
     asked = Own(own.items, own.values, own.times, 2 * SECONDS)
     reason = personal(model).explain(asked, 7)
-    assert reason.baseline + reason.own.sum() == pytest.approx(
-        personal(model).predict(asked)[0][7]
-    )
+    assert reason.baseline + reason.own.sum() == pytest.approx(personal(model).predict(asked)[0][7])
 
 
 @pytest.mark.parametrize(("times", "asked"), [(False, 5), (True, None)])
@@ -119,19 +108,9 @@ def test_without_both_times_nothing_changes(model, own, times, asked):
 def test_a_shift_of_one_session_is_no_taste(model):
     """The same high ratings speak less for tomorrow if they were all given in one session."""
     items, high = np.arange(10), model.baseline[:10] + 1.0
-    together = Daily(
-        daily(model),
-        items,
-        high - model.baseline[:10],
-        np.zeros(10, np.int64),
-        9,
-    )
-    apart = Daily(
-        daily(model), items, high - model.baseline[:10], np.arange(10), 99
-    )
-    assert np.linalg.norm(together.posterior().mean) < np.linalg.norm(
-        apart.posterior().mean
-    )
+    together = Daily(daily(model), items, high - model.baseline[:10], np.zeros(10, np.int64), 9)
+    apart = Daily(daily(model), items, high - model.baseline[:10], np.arange(10), 99)
+    assert np.linalg.norm(together.posterior().mean) < np.linalg.norm(apart.posterior().mean)
 
 
 def test_planted_moods_are_found():
@@ -141,14 +120,9 @@ def test_planted_moods_are_found():
     day = rng.integers(0, 4, len(ratings))
     mood = rng.normal(0, 0.7, (ratings.n_users, 4))[ratings.user, day]
     value = np.clip(np.rint(ratings.value + mood), 1, 5).astype(np.float32)
-    split = per_rating(
-        replace(ratings, value=value, time=day * SECONDS), 0.1, 0
-    )
-    model = trial(
-        Bias(calibration="none"), split.train, items=sample_catalogue()
-    )
+    split = per_rating(replace(ratings, value=value, time=day * SECONDS), 0.1, 0)
+    model = trial(Bias(calibration="none"), split.train, items=sample_catalogue())
     plain, by_day = (
-        measure(model, split, lists=False, days=days)["rmse"]
-        for days in (False, True)
+        measure(model, split, lists=False, days=days)["rmse"] for days in (False, True)
     )
     assert by_day < plain - 0.01

@@ -42,14 +42,10 @@ def personal(held: Arrays) -> GaussianPersonal:
 
 def without(held: Arrays) -> GaussianPersonal:
     """The same model, which knows nothing of choices."""
-    return personal(
-        {k: v for k, v in held.items() if k not in ("implied", "usual")}
-    )
+    return personal({k: v for k, v in held.items() if k not in ("implied", "usual")})
 
 
-def somebody(
-    count: int, seed: int = 4, asked: int | None = None, *, times: bool = False
-) -> Own:
+def somebody(count: int, seed: int = 4, asked: int | None = None, *, times: bool = False) -> Own:
     """Ratings on four days, if they have times."""
     rng = np.random.default_rng(seed)
     items = np.sort(rng.permutation(ITEMS)[:count])
@@ -58,9 +54,7 @@ def somebody(
     return Own(items, values, when if times else None, asked)
 
 
-def by_hand(
-    held: Arrays, own: Own, day: int | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def by_hand(held: Arrays, own: Own, day: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation: all that is seen and all that is asked are one Gaussian, whose
     mean is moved by what the choice implies, and nothing is solved in the space of tastes.
 
@@ -137,10 +131,7 @@ def test_few_items_say_little_and_many_what_their_mean_says():
 
 def people(seed: int = 5) -> Cells:
     """Some without ratings, some who are asked nothing; every question has a time."""
-    own = [
-        somebody(count, seed + row, times=True)
-        for row, count in enumerate(COUNTS)
-    ]
+    own = [somebody(count, seed + row, times=True) for row, count in enumerate(COUNTS)]
     rng = np.random.default_rng(seed)
     asked = np.array([7, 5, 0, 9, 3, 8])
     return Cells(
@@ -231,9 +222,7 @@ def test_somebody_without_ratings_is_told_what_everybody_is(times):
 def test_a_choice_that_implies_nothing_changes_nothing():
     held = arrays(implied=np.zeros((WIDTH, WIDTH)))
     own, cells = somebody(12), people()
-    for one, other in zip(
-        personal(held).predict(own), without(held).predict(own), strict=True
-    ):
+    for one, other in zip(personal(held).predict(own), without(held).predict(own), strict=True):
         np.testing.assert_array_equal(one, other)
     for one, other in zip(
         personal(held).predict_cells_error(cells),
@@ -253,9 +242,7 @@ def test_units_of_the_loadings_are_free():
         usual=held["usual"] @ turn,
     )
     own = somebody(12)
-    for one, same in zip(
-        personal(held).predict(own), personal(other).predict(own), strict=True
-    ):
+    for one, same in zip(personal(held).predict(own), personal(other).predict(own), strict=True):
         np.testing.assert_allclose(one, same)
 
 
@@ -285,12 +272,8 @@ def test_who_chooses_by_taste_is_predicted_better_and_intervals_hold():
         tastes = told.implied_by(own).sum(axis=0) + rng.standard_normal(WIDTH)
         chance = np.sqrt(1 / told.precision) * rng.standard_normal(ITEMS)
         rated = told.baseline + told.loadings @ tastes + chance
-        mean, sd = gaussian.predict(
-            told, gaussian.fold_in(told, own, rated[own]), asked
-        )
-        plain, _ = gaussian.predict(
-            bare, gaussian.fold_in(bare, own, rated[own]), asked
-        )
+        mean, sd = gaussian.predict(told, gaussian.fold_in(told, own, rated[own]), asked)
+        plain, _ = gaussian.predict(bare, gaussian.fold_in(bare, own, rated[own]), asked)
         inside.append(np.abs(rated[asked] - mean) < 1.2816 * sd)
         errors["told"].append((rated[asked] - mean) ** 2)
         errors["bare"].append((rated[asked] - plain) ** 2)

@@ -7,14 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tacit.model.person.gaussian import (
-    TYPICAL,
-    UNSURE,
-    GaussianModel,
-    fold_in,
-    own_scale,
-    predict,
-)
+from tacit.model.person.gaussian import TYPICAL, UNSURE, GaussianModel, fold_in, own_scale, predict
 from tacit.model.person.rank import LIKED, chance_above
 
 ITEMS, WIDTH, NOISE = 300, 3, 0.7
@@ -31,9 +24,7 @@ def model() -> GaussianModel:
     )
 
 
-def ratings(
-    given: GaussianModel, rng: np.random.Generator, times: float
-) -> np.ndarray:
+def ratings(given: GaussianModel, rng: np.random.Generator, times: float) -> np.ndarray:
     """Of all items, by somebody whose ratings have `times` everybody's variance."""
     taste = given.loadings @ rng.standard_normal(WIDTH)
     deviation = np.sqrt(times * (NOISE + given.variance))
@@ -93,9 +84,7 @@ def test_intervals_hold_for_steady_and_for_fickle_people() -> None:
 
 def test_no_ratings_whatever_make_a_variance_below_zero() -> None:
     for count in (1, 10, 10_000):
-        assert own_scale(0.0, count) == pytest.approx(
-            (TYPICAL + UNSURE) / (TYPICAL + count)
-        )
+        assert own_scale(0.0, count) == pytest.approx((TYPICAL + UNSURE) / (TYPICAL + count))
 
 
 def test_a_like_is_more_certain_from_somebody_steady() -> None:

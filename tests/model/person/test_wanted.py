@@ -79,8 +79,7 @@ def test_what_noise_made_of_popularity_does_no_harm() -> None:
     found = order_scores(model(weight=odd), NOBODY, None)
     assert np.isfinite(found.scores).all()
     np.testing.assert_array_equal(
-        np.argsort(found.scores, kind="stable"),
-        np.argsort(found.mean, kind="stable"),
+        np.argsort(found.scores, kind="stable"), np.argsort(found.mean, kind="stable")
     )
 
 
@@ -99,9 +98,7 @@ def test_a_model_without_popularity_goes_by_the_expected_rating() -> None:
     del given["weight"]
     bare = GaussianPersonal(given, {"noise": 0.7})
     own = person(bare, 4)
-    np.testing.assert_array_equal(
-        order_scores(bare, own, None).scores, bare.predict(own)[0]
-    )
+    np.testing.assert_array_equal(order_scores(bare, own, None).scores, bare.predict(own)[0])
 
 
 def test_models_that_add_neighbours_go_by_the_expected_rating() -> None:

@@ -27,9 +27,7 @@ OWN = 8
 SHARE = 0.005
 
 
-def over_a_chain(
-    what: str, **short: int
-) -> Callable[[PaperClaim, Force], SeenByAttack]:
+def over_a_chain(what: str, **short: int) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack on all coins of one chain. `what` is published: similarities of all pairs,
     or factors; `short` is a shorter chain, for a quick look."""
 
@@ -54,9 +52,7 @@ def crowd(rng: np.random.Generator, coins: NDArray[np.bool_]) -> Ratings:
     """People of some tastes, and those canaries whose coin came up."""
     common = ITEMS - CANARIES * OWN
     taste = rng.normal(0, 0.6, (PEOPLE, 4)) @ rng.normal(0, 0.6, (4, ITEMS))
-    values = np.clip(
-        np.rint(3.5 + taste + rng.normal(0, 0.8, taste.shape)), 1, 5
-    )
+    values = np.clip(np.rint(3.5 + taste + rng.normal(0, 0.8, taste.shape)), 1, 5)
     rated = np.zeros(values.shape, bool)
     for person in range(PEOPLE):
         rated[person, rng.permutation(common)[: min(EACH, common)]] = True

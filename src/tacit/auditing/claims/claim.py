@@ -50,15 +50,7 @@ class PaperClaim:
 
     def audit(self, mistake: float, quick: bool = False) -> AttackFinding:
         """Attack it."""
-        target = Target(
-            self.method,
-            self.unit,
-            "paper",
-            self.epsilon,
-            self.delta,
-            mistake,
-            quick,
-        )
+        target = Target(self.method, self.unit, "paper", self.epsilon, self.delta, mistake, quick)
         seen = self.attack(self, Force(mistake, quick))
         return found(
             target,

@@ -54,11 +54,7 @@ class Made:
 
 
 def printed(
-    claim: PaperClaim,
-    ratings: Ratings,
-    *,
-    noise_off: bool = False,
-    **settings: Any,
+    claim: PaperClaim, ratings: Ratings, *, noise_off: bool = False, **settings: Any
 ) -> Made:
     """One fit as the paper prints it."""
     seen: dict[str, Any] = {}
@@ -68,10 +64,7 @@ def printed(
         seen["kept"] = {k: np.array(v) for k, v in kept.items()}
 
     method = find(claim.method)(
-        epsilon=claim.epsilon,
-        calibration="paper",
-        unit=claim.unit,
-        **settings,
+        epsilon=claim.epsilon, calibration="paper", unit=claim.unit, **settings
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -116,9 +109,7 @@ def tells_exactly(
         note = "the number differs from fit to fit: it has noise"
         if exact:
             note = f"{ones.pop():.4f} in every fit, or {others.pop():.4f}"
-        return SeenByAttack(
-            inf if exact else 0.0, note, "an item rated once, 5 or 1"
-        )
+        return SeenByAttack(inf if exact else 0.0, note, "an item rated once, 5 or 1")
 
     return attack
 

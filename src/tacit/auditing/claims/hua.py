@@ -36,9 +36,7 @@ class Sides(NamedTuple):
     right: Floats
 
 
-def one_factor(
-    projected: bool, fixed: bool
-) -> Callable[[PaperClaim, Force], SeenByAttack]:
+def one_factor(projected: bool, fixed: bool) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack on S1. `projected`: |u| is cut at 1, as the proof has it; `fixed`: u is that
     of the first neighbour on both sides, which is what the proof is about."""
 
@@ -113,9 +111,7 @@ def sides(ratings: Ratings, own: Floats) -> Sides:
     left = np.bincount(ratings.item, u * u, ratings.n_items)
     right = np.bincount(ratings.item, u * rating, ratings.n_items)
     ridge = RIDGE * len(ratings)
-    return Sides(
-        np.asarray(left + ridge, np.float64), np.asarray(right, np.float64)
-    )
+    return Sides(np.asarray(left + ridge, np.float64), np.asarray(right, np.float64))
 
 
 def ratio(seen: Floats, one: Sides, two: Sides, scale: float) -> Floats:
@@ -123,10 +119,9 @@ def ratio(seen: Floats, one: Sides, two: Sides, scale: float) -> Floats:
 
     def density(side: Sides) -> Floats:
         logs = [
-            (
-                -2 * np.abs(side.right - sign * side.left * seen) / scale
-                + np.log(side.left)
-            ).sum(axis=1)
+            (-2 * np.abs(side.right - sign * side.left * seen) / scale + np.log(side.left)).sum(
+                axis=1
+            )
             for sign in (1.0, -1.0)
         ]
         return np.asarray(np.logaddexp(logs[0], logs[1]))

@@ -18,13 +18,7 @@ from tacit.auditing.claims.fits import Floats, other, table
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
 from tacit.methods.factorization.kernels_turns import first_profile
-from tacit.methods.factorization.printed.hua_steps import (
-    RATE,
-    RIDGE,
-    SPAN,
-    items_step,
-    weights_of,
-)
+from tacit.methods.factorization.printed.hua_steps import RATE, RIDGE, SPAN, items_step, weights_of
 from tacit.methods.factorization.printed.kernels import summed_step
 
 RUNS = {False: 400, True: 120}
@@ -55,9 +49,7 @@ class SchemeSide:
         total = np.zeros_like(items)
         raters = np.zeros((len(items), 1))
         keep = np.flatnonzero(here)
-        whole = np.concatenate(
-            [np.arange(data.ptr[p], data.ptr[p + 1]) for p in keep]
-        )
+        whole = np.concatenate([np.arange(data.ptr[p], data.ptr[p + 1]) for p in keep])
         counts = np.diff(data.ptr)[keep]
         own = self.own[keep]
         summed_step(
@@ -80,9 +72,7 @@ class SchemeSide:
         return total, raters
 
 
-def every_round(
-    rounds: int, present: float
-) -> Callable[[PaperClaim, Force], SeenByAttack]:
+def every_round(rounds: int, present: float) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack by the recommender, over so many rounds in which everybody is present with
     this chance."""
 
@@ -93,12 +83,7 @@ def every_round(
         rng = np.random.default_rng()
         count = RUNS[force.quick]
         played = [
-            np.array(
-                [
-                    loss(true, (here, there), rounds, present, scale, rng)
-                    for _ in range(count)
-                ]
-            )
+            np.array([loss(true, (here, there), rounds, present, scale, rng) for _ in range(count)])
             for true in (here, there)
         ]
         won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
@@ -144,9 +129,7 @@ def loss(
         noisy = total + eta + rng.laplace(0, scale, items.shape)
         for k, each in enumerate(either):
             left[k].append((noisy - each.gradient(items, here)[0])[:, 0])
-        items = items_step(
-            items, noisy, raters, weights_of("mean", RIDGE, 0.0), RATE, RIDGE
-        )
+        items = items_step(items, noisy, raters, weights_of("mean", RIDGE, 0.0), RATE, RIDGE)
     logs = [_without_eta(np.array(each), scale) for each in left]
     return logs[0] - logs[1]
 

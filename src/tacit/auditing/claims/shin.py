@@ -29,9 +29,7 @@ STILL = 1e-9
 """A gain with which the state stays as it is, so that all rounds are independent."""
 
 
-def bits(
-    calibration: Calibration,
-) -> Callable[[PaperClaim, Force], SeenByAttack]:
+def bits(calibration: Calibration) -> Callable[[PaperClaim, Force], SeenByAttack]:
     """An attack by the frequency of bits: everybody gives 1, or everybody 5, whose gradients
     are at the two ends. The chance that all bits of a device are +1 multiplies over rounds."""
 
@@ -54,9 +52,7 @@ def bits(
     return attack
 
 
-def counted(
-    claim: PaperClaim, calibration: Calibration, people: int, stars: float
-) -> list[int]:
+def counted(claim: PaperClaim, calibration: Calibration, people: int, stars: float) -> list[int]:
     """How many bits of each round are +1, if all give `stars`."""
     more = {} if calibration == "paper" else {"each": ROUNDS}
     method = find(claim.method)(
@@ -79,9 +75,7 @@ def counted(
         np.full(people, stars, np.float32),
     )
     budget = Budget(claim.epsilon, 0.0)
-    public = Public(
-        ratings.schema, Catalogue(["a"]), "user", calibration, budget
-    )
+    public = Public(ratings.schema, Catalogue(["a"]), "user", calibration, budget)
     plan = method.plan(public)
     events: dict[str, Event] = plan.events(budget)
     engine = PrintedSimulate(ratings)

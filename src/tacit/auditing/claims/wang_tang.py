@@ -5,20 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.auditing.claims.chains import over_a_chain
-from tacit.auditing.claims.claim import (
-    Expected,
-    Force,
-    PaperClaim,
-    SeenByAttack,
-)
-from tacit.auditing.claims.fits import (
-    Floats,
-    level_of_last,
-    other,
-    printed,
-    table,
-    tells_exactly,
-)
+from tacit.auditing.claims.claim import Expected, Force, PaperClaim, SeenByAttack
+from tacit.auditing.claims.fits import Floats, level_of_last, other, printed, table, tells_exactly
 from tacit.auditing.claims.posterior import at_temperature
 from tacit.auditing.games import laplace_ratio, play
 from tacit.data.ratings import Ratings
@@ -56,10 +44,7 @@ def one_step(claim: PaperClaim, force: Force) -> SeenByAttack:
     for centre in (first, second):
         told = [
             laplace_ratio(
-                centre + rng.laplace(0, scale, (CHUNK, len(centre))),
-                first,
-                second,
-                scale,
+                centre + rng.laplace(0, scale, (CHUNK, len(centre))), first, second, scale
             )
             for _ in range(runs // CHUNK)
         ]
@@ -86,10 +71,7 @@ def _entries(claim: PaperClaim, ratings: Ratings) -> Floats:
     return np.asarray(made.state.similarity, np.float64).ravel()
 
 
-TEMPERATURES: tuple[tuple[float, Expected], ...] = (
-    (0.006, "false"),
-    (1.0, "true"),
-)
+TEMPERATURES: tuple[tuple[float, Expected], ...] = ((0.006, "false"), (1.0, "true"))
 """One of the paper's, and the one at which the law is that of the claim."""
 VALUE = "one rating changes its value"
 PERSON = "one person comes or goes"

@@ -8,12 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.auditing.claims.claim import (
-    Expected,
-    Force,
-    PaperClaim,
-    SeenByAttack,
-)
+from tacit.auditing.claims.claim import Expected, Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import (
     Floats,
     Made,
@@ -28,10 +23,7 @@ from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
 from tacit.methods.factorization.printed.constants import PaperConstants
 from tacit.methods.factorization.printed.form import TRAINED
-from tacit.methods.factorization.printed.least_squares import (
-    ERROR_SPAN,
-    OBJECTIVE_SPAN,
-)
+from tacit.methods.factorization.printed.least_squares import ERROR_SPAN, OBJECTIVE_SPAN
 
 PAPER = "Xian et al. 2017"
 VALUE = "one rating changes its value"
@@ -166,9 +158,7 @@ def objective_scale(claim: PaperClaim, ratings: Ratings) -> float:
     return OBJECTIVE_SPAN / left / cells
 
 
-def output_scale(
-    span: float, share: float, epochs: int
-) -> Callable[[PaperClaim, Ratings], float]:
+def output_scale(span: float, share: float, epochs: int) -> Callable[[PaperClaim, Ratings], float]:
     """Of what is added to the solution of an item that all rate, for errors of this span and
     this share of epsilon."""
 

@@ -82,9 +82,7 @@ class Exhibit:
         users = None if self.kind.local else PEOPLE
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return trial(
-                self.method, ratings, items=self.stage.items, users=users
-            )
+            return trial(self.method, ratings, items=self.stage.items, users=users)
 
     @cached_property
     def after(self) -> Model:
@@ -124,19 +122,10 @@ class Exhibit:
         )
 
     def guessed(
-        self,
-        attack: str,
-        scores: Floats,
-        coins: NDArray[np.bool_],
-        **more: Any,
+        self, attack: str, scores: Floats, coins: NDArray[np.bool_], **more: Any
     ) -> AttackFinding:
         """What guessing the coins by these scores shows."""
-        won = guess(
-            scores,
-            coins,
-            delta=self.target.delta,
-            mistake=self.target.mistake,
-        )
+        won = guess(scores, coins, delta=self.target.delta, mistake=self.target.mistake)
         return found(self.target, attack, won.epsilon, note=won.words, **more)
 
     def skip(self, attack: str, why: str) -> Skipped:

@@ -8,12 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.auditing.gauntlet.exhibit import (
-    TINY,
-    Cell,
-    Exhibit,
-    item_numbers,
-)
+from tacit.auditing.gauntlet.exhibit import TINY, Cell, Exhibit, item_numbers
 
 NAME = "existence"
 
@@ -27,6 +22,4 @@ def attack(shown: Exhibit) -> Cell:
     middle = np.median(untouched, axis=0)
     spread = np.median(np.abs(untouched - middle), axis=0) + TINY
     apart = np.abs(numbers[shown.stage.single] - middle) / spread
-    return shown.guessed(
-        NAME, apart.max(axis=1), shown.stage.singles, box="white"
-    )
+    return shown.guessed(NAME, apart.max(axis=1), shown.stage.singles, box="white")

@@ -39,11 +39,7 @@ class GameScore:
 
 
 def guess(
-    scores: NDArray[np.float64],
-    coins: NDArray[np.bool_],
-    *,
-    delta: float,
-    mistake: float,
+    scores: NDArray[np.float64], coins: NDArray[np.bool_], *, delta: float, mistake: float
 ) -> GameScore:
     """Guess the coins of the highest scores as true and those of the lowest as false, or the
     other way round, at the best of a few numbers of guesses.
@@ -56,16 +52,12 @@ def guess(
         side = max(1, int(share * len(coins)))
         right = int((~coins[order[:side]]).sum() + coins[order[-side:]].sum())
         right = max(right, 2 * side - right)  # which way is part of the guess
-        epsilon = epsilon_of(
-            right, 2 * side, len(coins), delta, mistake / (2 * len(SHARES))
-        )
+        epsilon = epsilon_of(right, 2 * side, len(coins), delta, mistake / (2 * len(SHARES)))
         found.append(GameScore(right, 2 * side, len(coins), epsilon))
     return max(found, key=lambda each: (each.epsilon, each.right))
 
 
-def epsilon_of(
-    right: int, guesses: int, coins: int, delta: float, mistake: float
-) -> float:
+def epsilon_of(right: int, guesses: int, coins: int, delta: float, mistake: float) -> float:
     """The largest epsilon that these guesses refute."""
     if chance_of(0.0, right, guesses, coins, delta) > mistake:
         return 0.0
@@ -77,9 +69,7 @@ def epsilon_of(
     return low
 
 
-def chance_of(
-    epsilon: float, right: int, guesses: int, coins: int, delta: float
-) -> float:
+def chance_of(epsilon: float, right: int, guesses: int, coins: int, delta: float) -> float:
     """The most likely that so many are right under (epsilon, delta)."""
     from scipy.special import bdtrc
 
@@ -91,7 +81,5 @@ def chance_of(
     least = reached(right)
     if delta == 0:
         return least
-    gains = (
-        (reached(right - i) - least) / i for i in range(1, max(right, 1) + 1)
-    )
+    gains = ((reached(right - i) - least) / i for i in range(1, max(right, 1) + 1))
     return min(1.0, least + 2 * coins * delta * max(gains))

@@ -25,9 +25,7 @@ PUSH = 1e5
 
 
 def profile_states(
-    first: AnyState,
-    rows: NDArray[np.int64],
-    owns: Callable[[AnyState], Floats],
+    first: AnyState, rows: NDArray[np.int64], owns: Callable[[AnyState], Floats]
 ) -> list[AnyState]:
     """The three states. `rows` are the secret items, and `owns` gives the profile of each
     one's person after a round in which this state was sent: the server computes it, for it

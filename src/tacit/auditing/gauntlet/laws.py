@@ -26,7 +26,5 @@ def laws(events: Iterable[Event]) -> dict[str, Event]:
 def added(events: Iterable[Event]) -> dict[str, Law]:
     """Those that are added to sums."""
     return {
-        name: law_of(event)
-        for name, event in laws(events).items()
-        if law_of(event).name in SUMS
+        name: law_of(event) for name, event in laws(events).items() if law_of(event).name in SUMS
     }

@@ -17,13 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.gauntlet.exhibit import (
-    PEOPLE,
-    TINY,
-    Cell,
-    Exhibit,
-    Floats,
-)
+from tacit.auditing.gauntlet.exhibit import PEOPLE, TINY, Cell, Exhibit, Floats
 from tacit.auditing.gauntlet.hua_profiles import profile_states
 from tacit.auditing.gauntlet.stage import CANARIES, CROWD, LOW, stage_of
 from tacit.data.ratings import Ratings
@@ -52,9 +46,7 @@ class AskedRounds:
 def attack(shown: Exhibit) -> Cell:
     """Guess the coins of single canaries from the sums of a server that chooses the state."""
     if not set(DEVICES) & set(shown.kind.engines):
-        return shown.skip(
-            NAME, "no devices take part: a curator holds the ratings"
-        )
+        return shown.skip(NAME, "no devices take part: a curator holds the ratings")
     target = shown.target
     method = shown.method
     quiet = target.calibration == "none"
@@ -66,9 +58,7 @@ def attack(shown: Exhibit) -> Cell:
     yes = answers(shown, method, stage_of(stage, True), asked, quiet=True)
     no = answers(shown, method, stage_of(stage, False), asked, quiet=True)
     scores = np.zeros(CANARIES)
-    for round_, told, most, least in zip(
-        asked.rounds, heard, yes, no, strict=True
-    ):
+    for round_, told, most, least in zip(asked.rounds, heard, yes, no, strict=True):
         for part in round_.parts:
             if part.form == "gram" or part.name not in told:
                 continue
@@ -85,9 +75,7 @@ def attack(shown: Exhibit) -> Cell:
     return shown.guessed(NAME, scores, stage.singles, box="white")
 
 
-def by_choice(
-    shown: Exhibit, round_: Round, asked: AskedRounds, told: Released
-) -> Floats:
+def by_choice(shown: Exhibit, round_: Round, asked: AskedRounds, told: Released) -> Floats:
     """What a choice says for each canary: whether it is one that her record makes likelier
     if her coin is true, less the same if it is false."""
     state = asked.states[list(asked.rounds).index(round_)]
@@ -118,9 +106,7 @@ def chosen(shown: Exhibit, method: Method) -> AskedRounds:
     stage = shown.stage
     liked = stage_of(stage, True)
     secret = np.isin(liked.item, stage.single)
-    own = replace(
-        liked, value=np.where(secret, LOW, liked.value).astype(np.float32)
-    )
+    own = replace(liked, value=np.where(secret, LOW, liked.value).astype(np.float32))
     run = _run(shown, method, own)
     plan, state = run.settled.plan, run.first()
     if isinstance(state, ProfileState):
@@ -153,21 +139,14 @@ def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> AskedRounds:
 
 
 def answers(
-    shown: Exhibit,
-    method: Method,
-    ratings: Ratings,
-    asked: AskedRounds,
-    *,
-    quiet: bool,
+    shown: Exhibit, method: Method, ratings: Ratings, asked: AskedRounds, *, quiet: bool
 ) -> Heard:
     """What the server receives of these people in each round."""
     run = _run(shown, method, ratings)
     charge = NoNoise() if quiet else Charge(run.events)
     heard: Heard = []
     names = {round_.name for round_ in asked.rounds}
-    states = dict(
-        zip((r.name for r in asked.rounds), asked.states, strict=True)
-    )
+    states = dict(zip((r.name for r in asked.rounds), asked.states, strict=True))
     for round_ in run.settled.plan.rounds:
         if round_.name in names:
             told = run.engine.run(round_, states[round_.name], charge)

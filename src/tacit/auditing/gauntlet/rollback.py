@@ -34,9 +34,7 @@ def attack(shown: Exhibit) -> Cell:
         try:
             first = charged(shown, book)
         except BudgetError:
-            return found(
-                target, NAME, 0.0, note="refused: nothing bounds it under a cap"
-            )
+            return found(target, NAME, 0.0, note="refused: nothing bounds it under a cap")
         note, leak = "a second charge was admitted under the cap", True
         try:
             charged(shown, book)

@@ -55,10 +55,7 @@ def targets(
     for name in methods:
         kind = find(name)
         for calibration in CALIBRATIONS:
-            if (
-                calibration not in wanted
-                or calibration not in kind.calibrations
-            ):
+            if calibration not in wanted or calibration not in kind.calibrations:
                 continue
             unit = kind.units[0]
             if calibration == "paper" and kind.paper_unit is not None:

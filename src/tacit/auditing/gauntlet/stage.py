@@ -104,9 +104,7 @@ def stage_of(made: TwoWorlds, single: bool) -> Ratings:
     return _people(made.unit, made.seed, singles, made.pairs)
 
 
-def _people(
-    unit: Unit, seed: int, singles: Coins | None, pairs: Coins | None
-) -> Ratings:
+def _people(unit: Unit, seed: int, singles: Coins | None, pairs: Coins | None) -> Ratings:
     """The crowd, and the canaries as these coins say; None before they are tossed."""
     rng = np.random.default_rng([seed, 20])
     rows = _crowd(rng)

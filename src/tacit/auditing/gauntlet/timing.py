@@ -33,9 +33,7 @@ def attack(shown: Exhibit) -> Cell:
     """Guess the size of noise by the words that it took, for every law of the method."""
     laws = added(shown.events)
     if not laws:
-        return shown.skip(
-            NAME, "no noise is added to a sum: a report takes one word"
-        )
+        return shown.skip(NAME, "no noise is added to a sum: a report takes one word")
     won = max(
         (_guessed(name, shown.target.mistake) for name in sorted(laws)),
         key=lambda each: each.epsilon,
@@ -71,9 +69,7 @@ def _guessed(name: str, mistake: float) -> GameScore:
     return by_work(work, sizes, mistake)
 
 
-def by_work(
-    work: NDArray[np.float64], sizes: NDArray[np.float64], mistake: float
-) -> GameScore:
+def by_work(work: NDArray[np.float64], sizes: NDArray[np.float64], mistake: float) -> GameScore:
     """Guess whether noise is above its median by the work that it took. Ties are broken by
     place, which knows nothing."""
     return guess(work, sizes > np.median(sizes), delta=0.0, mistake=mistake)

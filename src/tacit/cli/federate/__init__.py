@@ -16,15 +16,6 @@ def federate() -> None:
     """Train without holding ratings: devices, and two servers that must not collude."""
 
 
-COMMANDS = (
-    recommender,
-    aggregator,
-    identity,
-    device,
-    fleet,
-    spent,
-    ticket,
-    admin,
-)
+COMMANDS = (recommender, aggregator, identity, device, fleet, spent, ticket, admin)
 for command in COMMANDS:
     federate.add_command(command)

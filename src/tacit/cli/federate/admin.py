@@ -39,10 +39,7 @@ def listed(as_json: bool, **o: Any) -> None:
     try:
         if o["role"] == "recommender":
             found = store.now(trainings)
-            facts = [
-                {**each._asdict(), "orders": each.orders._asdict()}
-                for each in found
-            ]
+            facts = [{**each._asdict(), "orders": each.orders._asdict()} for each in found]
         else:
             facts = [each._asdict() for each in store.now(standing)]
     finally:
@@ -52,9 +49,7 @@ def listed(as_json: bool, **o: Any) -> None:
         return
     for each in facts:
         orders = each.pop("orders", {})
-        told = [
-            f"{name.replace('_', ' ')} {value}" for name, value in each.items()
-        ]
+        told = [f"{name.replace('_', ' ')} {value}" for name, value in each.items()]
         told += [f"{n}: {v}" for n, v in orders.items() if v]
         say(", ".join(told))
 
@@ -66,8 +61,7 @@ def _order(o: dict[str, Any], name: str, value: str) -> None:
 
     if o["role"] != "recommender":
         raise SettingError(
-            "only the recommender conducts a training",
-            remedy="--server recommender",
+            "only the recommender conducts a training", remedy="--server recommender"
         )
     store = open_store(o)
     try:
@@ -111,9 +105,7 @@ def retry(**o: Any) -> None:
 @admin.command()
 @store_options
 @task_option
-@click.option(
-    "--reason", required=True, help="One line, which every device is told."
-)
+@click.option("--reason", required=True, help="One line, which every device is told.")
 def abort(reason: str, **o: Any) -> None:
     """End a training for good. What was charged stays charged."""
     _order(o, "aborted", " ".join(reason.split())[:200])
@@ -138,9 +130,7 @@ def give_up(**o: Any) -> None:
     from tacit.federation.server.uploads import give_up_open
 
     if o["role"] != "aggregator":
-        raise SettingError(
-            "a recommender gives up by `retry`", remedy="--server aggregator"
-        )
+        raise SettingError("a recommender gives up by `retry`", remedy="--server aggregator")
     store = open_store(o)
     try:
         count = store.now(give_up_open)
@@ -152,13 +142,9 @@ def give_up(**o: Any) -> None:
 @admin.command()
 @store_options
 @click.argument("devices", nargs=-1)
-@click.option(
-    "--label", help="All that enrolled with the tickets of this label."
-)
+@click.option("--label", help="All that enrolled with the tickets of this label.")
 @click.option("--undo", is_flag=True, help="Serve them again.")
-def ban(
-    devices: tuple[str, ...], label: str | None, undo: bool, **o: Any
-) -> None:
+def ban(devices: tuple[str, ...], label: str | None, undo: bool, **o: Any) -> None:
     """Serve devices no more, at this server; the other has its own list."""
     from tacit.errors import SettingError
     from tacit.federation.server import book

@@ -68,9 +68,7 @@ def further(o: dict[str, Any]) -> list[dict[str, Any]]:
         ) from None
     tables = found.get("training")
     if set(found) != {"training"} or not isinstance(tables, list):
-        raise SettingError(
-            f"{path} has no [[training]] tables, or something beside them"
-        )
+        raise SettingError(f"{path} has no [[training]] tables, or something beside them")
     return [_one(o, table) for table in tables]
 
 
@@ -82,9 +80,7 @@ def _one(o: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
             raise SettingError(f"a training has no option `{name}` of its own")
         fine = isinstance(value, int | float) if kind is float else None
         if not (isinstance(value, kind) if fine is None else fine):
-            raise SettingError(
-                f"`{name}` of a training is not a {kind.__name__}"
-            )
+            raise SettingError(f"`{name}` of a training is not a {kind.__name__}")
     if any(name not in table for name in NEEDED):
         raise SettingError(f"a further training needs {' and '.join(NEEDED)}")
     own = {name.replace("-", "_"): value for name, value in table.items()}

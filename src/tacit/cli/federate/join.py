@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.federate.secret import (
-    insecure_option,
-    papers_of,
-    papers_options,
-    token_file_option,
-)
+from tacit.cli.federate.secret import insecure_option, papers_of, papers_options, token_file_option
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.options import F, json_option, note, several
@@ -32,9 +27,7 @@ policy_options: Callable[[F], F] = several(
         show_default=True,
         help="Epsilon to spend in all; a task over it is refused.",
     ),
-    click.option(
-        "--cap-delta", default=1e-5, show_default=True, help="At this delta."
-    ),
+    click.option("--cap-delta", default=1e-5, show_default=True, help="At this delta."),
     click.option(
         "--cap-unit",
         type=click.Choice(UNITS),
@@ -67,15 +60,9 @@ policy_options: Callable[[F], F] = several(
         help="Who may add the noise; both and servers unless said. May be repeated.",
     ),
     click.option(
-        "--accept-unbounded",
-        is_flag=True,
-        help="Take part in `paper` or noiseless training.",
+        "--accept-unbounded", is_flag=True, help="Take part in `paper` or noiseless training."
     ),
-    click.option(
-        "--token",
-        metavar="TEXT",
-        help="For enrolment, where the servers ask for it.",
-    ),
+    click.option("--token", metavar="TEXT", help="For enrolment, where the servers ask for it."),
     token_file_option,
     papers_options,
     insecure_option,
@@ -85,9 +72,7 @@ policy_options: Callable[[F], F] = several(
         help="The recommender's identity; without it the first one seen is kept.",
     ),
     click.option(
-        "--aggregator-pin",
-        metavar="HEX",
-        help="The other server's identity; kept in the same way.",
+        "--aggregator-pin", metavar="HEX", help="The other server's identity; kept in the same way."
     ),
     click.option("--ca", metavar="FILE", help="Certificates to trust."),
     click.option(
@@ -107,10 +92,7 @@ policy_options: Callable[[F], F] = several(
     help="Your own ratings: columns item, rating, timestamp.",
 )
 @click.option(
-    "--home",
-    required=True,
-    metavar="DIR",
-    help="Folder of this device's key, ledger and memory.",
+    "--home", required=True, metavar="DIR", help="Folder of this device's key, ledger and memory."
 )
 @click.option(
     "--recommend",
@@ -119,14 +101,9 @@ policy_options: Callable[[F], F] = several(
     metavar="N",
     help="After the training: your own list of N items.",
 )
+@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
 @click.option(
-    "--rounds", type=int, metavar="N", help="Leave after answering N rounds."
-)
-@click.option(
-    "--rotate-key",
-    "rotate",
-    is_flag=True,
-    help="Take a new key first; the device stays enrolled.",
+    "--rotate-key", "rotate", is_flag=True, help="Take a new key first; the device stays enrolled."
 )
 @policy_options
 @json_option
@@ -169,20 +146,13 @@ def device(
     given = model.own(read_personal(ratings), source=ratings)
     lines = model.recommend_own(given.own, count)
     if as_json:
-        print_json(
-            {
-                "recommendations": [line.__dict__ for line in lines],
-                "unknown": given.unknown,
-            }
-        )
+        print_json({"recommendations": [line.__dict__ for line in lines], "unknown": given.unknown})
     else:
         print_lines(lines)
 
 
 @click.command(cls=Command)
-@click.option(
-    "--home", required=True, metavar="DIR", help="Folder of the device."
-)
+@click.option("--home", required=True, metavar="DIR", help="Folder of the device.")
 @json_option
 def spent(home: str, as_json: bool) -> None:
     """What your device has spent: booked, and really, by its own answers."""
@@ -219,22 +189,13 @@ def _tell_spent(home: Path) -> None:
     metavar="RATINGS",
     help="A ratings file or folder: one device for each person.",
 )
-@click.option(
-    "--devices", type=int, metavar="N", help="Only the first N people."
-)
+@click.option("--devices", type=int, metavar="N", help="Only the first N people.")
 @click.option("--scale", metavar="LOW,HIGH")
+@click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
 @click.option(
-    "--rounds", type=int, metavar="N", help="Leave after answering N rounds."
+    "--vanish", default=0.0, show_default=True, help="Chance of leaving a round unanswered."
 )
-@click.option(
-    "--vanish",
-    default=0.0,
-    show_default=True,
-    help="Chance of leaving a round unanswered.",
-)
-@click.option(
-    "--book", metavar="FILE", help="Where the devices' ledgers are kept."
-)
+@click.option("--book", metavar="FILE", help="Where the devices' ledgers are kept.")
 @policy_options
 @json_option
 def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
@@ -284,12 +245,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     if as_json:
         print_json(facts)
     else:
-        say(
-            ", ".join(
-                f"{name.replace('_', ' ')}: {value:,}"
-                for name, value in facts.items()
-            )
-        )
+        say(", ".join(f"{name.replace('_', ' ')}: {value:,}" for name, value in facts.items()))
     for message in sorted(set(report.failed))[:5]:
         note(message)
 

@@ -26,10 +26,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
-    from tacit.federation.protocol.lasting import (
-        leave_what_is_loaded,
-        take_short_turns,
-    )
+    from tacit.federation.protocol.lasting import leave_what_is_loaded, take_short_turns
     from tacit.serving.http.headers import check_origin
     from tacit.serving.http.lines import Patience, make_room
     from tacit.serving.http.stops import end_well
@@ -73,6 +70,4 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=4096)
     except OSError as error:
-        raise SettingError(
-            f"{host}:{port} cannot be listened on: {error.strerror}"
-        ) from None
+        raise SettingError(f"{host}:{port} cannot be listened on: {error.strerror}") from None

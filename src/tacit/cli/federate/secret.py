@@ -35,9 +35,7 @@ papers_options = several(
         help="One-time tickets of the aggregator, in the same way.",
     ),
     click.option(
-        "--evidence-file",
-        metavar="FILE",
-        help="Text for the operators' own checks (--attest).",
+        "--evidence-file", metavar="FILE", help="Text for the operators' own checks (--attest)."
     ),
 )
 
@@ -50,9 +48,7 @@ def token_of(o: dict[str, Any]) -> str | None:
     if o["token_file"] is None:
         return given
     if given is not None:
-        raise SettingError(
-            "--token and --token-file are given", remedy="give one of them"
-        )
+        raise SettingError("--token and --token-file are given", remedy="give one of them")
     return secret_in(o["token_file"], "token")
 
 
@@ -63,9 +59,7 @@ def secret_in(path: str, what: str) -> str:
     try:
         found = Path(path).read_text().strip()
     except OSError as error:
-        raise SettingError(
-            f"the {what} file {path} cannot be read: {error.strerror}"
-        ) from None
+        raise SettingError(f"the {what} file {path} cannot be read: {error.strerror}") from None
     if not found:
         raise SettingError(f"the {what} file {path} is empty")
     return found
@@ -83,8 +77,7 @@ def papers_of(o: dict[str, Any]) -> list[Papers]:
     own, other = _lines(o["ticket_file"]), _lines(o["aggregator_ticket_file"])
     if own and other and len(own) != len(other):
         raise SettingError(
-            f"there are {len(own)} tickets of the recommender and {len(other)} of the "
-            "aggregator",
+            f"there are {len(own)} tickets of the recommender and {len(other)} of the aggregator",
             remedy="a device needs one of each",
         )
     count = max(len(own), len(other), 1)

@@ -9,13 +9,7 @@ import click
 
 from tacit.cli.federate.further import further, further_option
 from tacit.cli.federate.listen import check_secure, serve
-from tacit.cli.federate.server import (
-    identity_of,
-    limits_of,
-    location_of,
-    server_options,
-    terms_of,
-)
+from tacit.cli.federate.server import identity_of, limits_of, location_of, server_options, terms_of
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
 from tacit.cli.parse import parse_scale, parse_settings
@@ -29,46 +23,22 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.option(
-    "--method", required=True, metavar="NAME", help="What is trained."
-)
+@click.option("--method", required=True, metavar="NAME", help="What is trained.")
 @click.option("--epsilon", type=float, help="The budget of one person.")
-@click.option(
-    "--delta", type=float, help="The smaller of 1e-6 and .1/people unless said."
-)
+@click.option("--delta", type=float, help="The smaller of 1e-6 and .1/people unless said.")
 @click.option(
     "--unit",
     metavar="user|rating|value",
     help="Whom the promise is about: a person, or for `paper` what the paper claims.",
 )
+@click.option("--calibration", default="sound", show_default=True, metavar="sound|paper|none")
+@click.option("--items", required=True, metavar="FILE", help="The public catalogue.")
 @click.option(
-    "--calibration",
-    default="sound",
-    show_default=True,
-    metavar="sound|paper|none",
+    "--scale", required=True, metavar="LOW,HIGH", help="Lowest and highest possible rating."
 )
+@click.option("--users", required=True, type=int, metavar="N", help="Declared number of people.")
 @click.option(
-    "--items", required=True, metavar="FILE", help="The public catalogue."
-)
-@click.option(
-    "--scale",
-    required=True,
-    metavar="LOW,HIGH",
-    help="Lowest and highest possible rating.",
-)
-@click.option(
-    "--users",
-    required=True,
-    type=int,
-    metavar="N",
-    help="Declared number of people.",
-)
-@click.option(
-    "--cohort",
-    required=True,
-    type=int,
-    metavar="N",
-    help="At most this many devices in a round.",
+    "--cohort", required=True, type=int, metavar="N", help="At most this many devices in a round."
 )
 @click.option(
     "--least",
@@ -99,11 +69,7 @@ if TYPE_CHECKING:
     help="Who adds it: each server a whole one, every device a share, or both.",
 )
 @click.option(
-    "--seconds",
-    type=float,
-    default=60.0,
-    show_default=True,
-    help="For a device to answer a round.",
+    "--seconds", type=float, default=60.0, show_default=True, help="For a device to answer a round."
 )
 @click.option(
     "--gather",
@@ -124,28 +90,13 @@ if TYPE_CHECKING:
     metavar="HEX|FILE",
     help="Its identity, or its card as a file.",
 )
+@click.option("--out", required=True, metavar="MODEL", help="Folder for the model.")
+@click.option("--max-ratings", type=int, metavar="K", help="Use at most K ratings of a person.")
 @click.option(
-    "--out", required=True, metavar="MODEL", help="Folder for the model."
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the method."
 )
 @click.option(
-    "--max-ratings",
-    type=int,
-    metavar="K",
-    help="Use at most K ratings of a person.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A setting of the method.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Of initial factors; never of noise.",
+    "--seed", type=int, default=0, show_default=True, help="Of initial factors; never of noise."
 )
 @click.option(
     "--purpose",
@@ -159,19 +110,9 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Whose book is charged.",
 )
-@click.option(
-    "--ledger",
-    metavar="FILE|URL",
-    help="The book; TACIT_HOME holds the default one.",
-)
-@click.option(
-    "--accept-unbounded",
-    is_flag=True,
-    help="Let `paper` be booked on a capped ledger.",
-)
-@click.option(
-    "--ca", metavar="FILE", help="Certificates to trust for the aggregator."
-)
+@click.option("--ledger", metavar="FILE|URL", help="The book; TACIT_HOME holds the default one.")
+@click.option("--accept-unbounded", is_flag=True, help="Let `paper` be booked on a capped ledger.")
+@click.option("--ca", metavar="FILE", help="Certificates to trust for the aggregator.")
 @further_option
 @server_options
 def recommender(**o: Any) -> None:
@@ -184,9 +125,7 @@ def recommender(**o: Any) -> None:
     identity = identity_of(o)
     pin = _pin(o["aggregator_pin"])
     also = [(_task(each), _how(each)) for each in further(o)]
-    other = RemoteAggregator(
-        o["aggregator"], pin, identity, o["ca"], o["insecure"]
-    )
+    other = RemoteAggregator(o["aggregator"], pin, identity, o["ca"], o["insecure"])
     serve(recommender_app(_task(o), other, _how(o), also), o)
 
 
@@ -219,9 +158,7 @@ def _task(o: dict[str, Any]) -> Task:
 
     scale = parse_scale(o["scale"])
     if scale is None:
-        raise SettingError(
-            "--scale is missing", remedy="for stars from 1 to 5: --scale 1,5"
-        )
+        raise SettingError("--scale is missing", remedy="for stars from 1 to 5: --scale 1,5")
     return Task(
         method=o["method"],
         settings=parse_settings(o["settings"]),

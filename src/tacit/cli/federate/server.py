@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.federate.secret import (
-    insecure_option,
-    secret_in,
-    token_file_option,
-    token_of,
-)
+from tacit.cli.federate.secret import insecure_option, secret_in, token_file_option, token_of
 from tacit.cli.options import F, several
 
 if TYPE_CHECKING:
@@ -23,12 +18,7 @@ if TYPE_CHECKING:
     from tacit.serving.http.limits import Limits
 
 server_options: Callable[[F], F] = several(
-    click.option(
-        "--host",
-        default="127.0.0.1",
-        show_default=True,
-        help="Address to listen on.",
-    ),
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
     click.option("--port", type=int, required=True, help="Port to listen on."),
     click.option(
         "--watch-port",
@@ -36,10 +26,7 @@ server_options: Callable[[F], F] = several(
         help="Port of /metrics and /healthz for operators; without it no metrics.",
     ),
     click.option(
-        "--watch-host",
-        default="127.0.0.1",
-        show_default=True,
-        help="Address of that port.",
+        "--watch-host", default="127.0.0.1", show_default=True, help="Address of that port."
     ),
     click.option(
         "--home",
@@ -77,11 +64,7 @@ server_options: Callable[[F], F] = several(
         help="Devices that may enrol in all.",
     ),
     click.option(
-        "--enrol-rate",
-        type=float,
-        default=2000.0,
-        show_default=True,
-        help="New devices a second.",
+        "--enrol-rate", type=float, default=2000.0, show_default=True, help="New devices a second."
     ),
     click.option(
         "--origins",
@@ -108,9 +91,7 @@ server_options: Callable[[F], F] = several(
         help="Longest message.",
     ),
     click.option(
-        "--rotate-key",
-        is_flag=True,
-        help="Take a new exchange key; no device has to enrol again.",
+        "--rotate-key", is_flag=True, help="Take a new exchange key; no device has to enrol again."
     ),
 )
 

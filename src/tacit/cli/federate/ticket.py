@@ -23,18 +23,10 @@ DAYS = 30.0
 
 store_options: Callable[[F], F] = several(
     click.option(
-        "--server",
-        "role",
-        required=True,
-        type=click.Choice(ROLES),
-        help="Whose book it is.",
+        "--server", "role", required=True, type=click.Choice(ROLES), help="Whose book it is."
     ),
-    click.option(
-        "--home", metavar="DIR", help="Folder of that server's store."
-    ),
-    click.option(
-        "--store", metavar="FILE|URL", help="Where its store is, if elsewhere."
-    ),
+    click.option("--home", metavar="DIR", help="Folder of that server's store."),
+    click.option("--store", metavar="FILE|URL", help="Where its store is, if elsewhere."),
     click.option(
         "--store-file",
         metavar="FILE",
@@ -57,20 +49,13 @@ def open_store(o: dict[str, Any]) -> ServerStore:
     if where is None and o["home"] is None:
         raise SettingError("--home is missing", remedy="or --store")
     role = o["role"]
-    steps = {
-        "recommender": recommender.MIGRATIONS,
-        "aggregator": uploads.MIGRATIONS,
-    }
-    return ServerStore(
-        where or Path(o["home"]) / f"{role}.sqlite", steps[role], role
-    )
+    steps = {"recommender": recommender.MIGRATIONS, "aggregator": uploads.MIGRATIONS}
+    return ServerStore(where or Path(o["home"]) / f"{role}.sqlite", steps[role], role)
 
 
 @click.command(cls=Command)
 @store_options
-@click.option(
-    "--count", type=int, default=0, metavar="N", help="Make so many tickets."
-)
+@click.option("--count", type=int, default=0, metavar="N", help="Make so many tickets.")
 @click.option(
     "--label",
     default="default",
@@ -78,11 +63,7 @@ def open_store(o: dict[str, Any]) -> ServerStore:
     help="For whom they are: a shop, an operator, a release.",
 )
 @click.option(
-    "--days",
-    type=float,
-    default=DAYS,
-    show_default=True,
-    help="For which they are good.",
+    "--days", type=float, default=DAYS, show_default=True, help="For which they are good."
 )
 @click.option(
     "--most",
@@ -96,11 +77,7 @@ def open_store(o: dict[str, Any]) -> ServerStore:
     is_flag=True,
     help="Take back the label's tickets that nobody has used.",
 )
-@click.option(
-    "--out",
-    metavar="FILE",
-    help="Write the tickets there (mode 0600), one a line.",
-)
+@click.option("--out", metavar="FILE", help="Write the tickets there (mode 0600), one a line.")
 @json_option
 def ticket(as_json: bool, **o: Any) -> None:
     """One-time tickets with which devices enrol at this server; without --count, the book."""
@@ -147,8 +124,6 @@ def _write(path: str, tickets: list[str]) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise SettingError(
-            f"{path} cannot be written: {error.strerror}"
-        ) from None
+        raise SettingError(f"{path} cannot be written: {error.strerror}") from None
     with os.fdopen(handle, "w") as file:
         file.write("".join(f"{each}\n" for each in tickets))

@@ -10,13 +10,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import entry_points
 
-from tacit.data.layouts import (
-    book_crossing,
-    jester,
-    libimseti,
-    movielens,
-    netflix,
-)
+from tacit.data.layouts import book_crossing, jester, libimseti, movielens, netflix
 from tacit.data.layouts.base import Glance, Layout, glance
 from tacit.data.reading.files import Bundle, Stream
 from tacit.errors import DataError, SettingError
@@ -44,10 +38,7 @@ def named(name: str) -> Layout:
     """The layout of this name."""
     known = layouts()
     if name not in known:
-        raise SettingError(
-            f"there is no layout {name}",
-            remedy=f"choose one of {', '.join(known)}",
-        )
+        raise SettingError(f"there is no layout {name}", remedy=f"choose one of {', '.join(known)}")
     return known[name]
 
 
@@ -80,9 +71,7 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Stream]]:
         count, last = count + 1, part
     if found is not None:
         layout, part = found
-        return (
-            named(layout.around(part, names)) if layout.around else layout
-        ), [part]
+        return (named(layout.around(part, names)) if layout.around else layout), [part]
     if together is not None:
         return together, several
     if count == 1 and last is not None:
@@ -112,6 +101,4 @@ def layout_of(part: Stream, *, look: bool = True) -> Layout | None:
     if not look:
         return None
     seen = glance(part)
-    return next(
-        (each for each in layouts().values() if each.told_by(seen)), None
-    )
+    return next((each for each in layouts().values() if each.told_by(seen)), None)

@@ -41,9 +41,7 @@ def glance(part: Stream) -> Glance:
     if not name.endswith(TEXT):
         return Glance(name, folder, "")
     head = plain_ends(part.head(LOOK).removeprefix(b"\xef\xbb\xbf"))
-    return Glance(
-        name, folder, head.split(b"\n", 1)[0].decode("latin-1").strip()
-    )
+    return Glance(name, folder, head.split(b"\n", 1)[0].decode("latin-1").strip())
 
 
 class LayoutAsked(Protocol):
@@ -96,6 +94,4 @@ def beside(part: Stream, name: str) -> bool:
 
 def dialect_of(layout: Layout, dialect: Dialect) -> Dialect:
     """The layout's word over what the first lines suggest."""
-    return Dialect(
-        layout.delimiter or dialect.delimiter, dialect.width, layout.encoding
-    )
+    return Dialect(layout.delimiter or dialect.delimiter, dialect.width, layout.encoding)

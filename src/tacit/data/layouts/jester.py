@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.data.layouts.base import Glance, Layout, LayoutAsked
 from tacit.data.ratings import Ratings
-from tacit.data.reading.dialect import (
-    Dialect,
-    decode,
-    is_number,
-    records,
-    sniff,
-)
+from tacit.data.reading.dialect import Dialect, decode, is_number, records, sniff
 from tacit.data.reading.faults import rating_fault
 from tacit.data.reading.files import Bundle, Stream, spreadsheet
 from tacit.data.reading.table import Table
@@ -35,35 +29,22 @@ MOST = 1 << 26
 def is_jester(seen: Glance) -> bool:
     """By its name and many columns, or by its very width and numbers alone."""
     fields = re.split("[;,\t]", seen.first)
-    if "jester" in seen.name and seen.name.endswith(
-        (".xls", ".dat", ".csv", ".txt", ".tsv")
-    ):
-        return (
-            seen.name.endswith(".xls")
-            or len(fields) > MANY
-            or _is_matrix(seen, fields)
-        )
+    if "jester" in seen.name and seen.name.endswith((".xls", ".dat", ".csv", ".txt", ".tsv")):
+        return seen.name.endswith(".xls") or len(fields) > MANY or _is_matrix(seen, fields)
     return _is_matrix(seen, fields)
 
 
 def _is_matrix(seen: Glance, fields: list[str]) -> bool:
-    if (
-        not seen.name.endswith((".csv", ".txt", ".tsv"))
-        or len(fields) not in WIDTHS
-    ):
+    if not seen.name.endswith((".csv", ".txt", ".tsv")) or len(fields) not in WIDTHS:
         return False
     return all(CELL.fullmatch(each) for each in fields)
 
 
-def read(
-    layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked
-) -> Ratings:
+def read(layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked) -> Ratings:
     """The ratings of all files, as if they were one."""
     table = asked.table(layout, True, bundle.label)
     read_jester(parts, table)
-    found = table.finish(
-        bundle.label, layout.name, asked.items, asked.duplicates
-    )
+    found = table.finish(bundle.label, layout.name, asked.items, asked.duplicates)
     return replace(found, notes=replace(found.notes, numbered=True))
 
 
@@ -110,42 +91,29 @@ def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     lines: list[int] = []
     rows: list[NDArray[np.float64]] = []
     for number, fields in records(text, dialect):
-        if not any(fields) or (
-            not rows and not any(is_number(field) for field in fields)
-        ):
+        if not any(fields) or (not rows and not any(is_number(field) for field in fields)):
             continue
         if len(fields) != dialect.width:
             kind = "few" if len(fields) < dialect.width else "many"
-            message = (
-                f"too {kind} fields: {len(fields)} instead of {dialect.width}"
-            )
+            message = f"too {kind} fields: {len(fields)} instead of {dialect.width}"
             raise DataError(
-                message,
-                place=place(part.label, number),
-                remedy="complete or remove the line",
+                message, place=place(part.label, number), remedy="complete or remove the line"
             )
         rows.append(numbers(fields, part.label, number, dialect))
         lines.append(number)
     if not rows:
         raise DataError(
-            "the file has no row of data",
-            place=part.label,
-            remedy="give at least one row of data",
+            "the file has no row of data", place=part.label, remedy="give at least one row of data"
         )
     return np.array(lines, np.int64), np.vstack(rows)
 
 
-def numbers(
-    fields: list[str], label: str, line: int, dialect: Dialect
-) -> NDArray[np.float64]:
+def numbers(fields: list[str], label: str, line: int, dialect: Dialect) -> NDArray[np.float64]:
     """The cells of one line, or an error that names the first that is no number."""
     try:
         return np.array(fields, np.float64)
     except ValueError:
-        column = next(
-            (k + 1 for k, field in enumerate(fields) if not is_number(field)),
-            None,
-        )
+        column = next((k + 1 for k, field in enumerate(fields) if not is_number(field)), None)
         raise DataError(
             "text where a number belongs",
             place=place(label, line, column),
@@ -153,32 +121,14 @@ def numbers(
         ) from None
 
 
-def check(
-    given: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    label: str,
-    table: Table,
-) -> None:
+def check(given: NDArray[np.float64], lines: NDArray[np.int64], label: str, table: Table) -> None:
     """Refuse a rating outside the scale that is not the mark of an absent one."""
     schema = table.schema
-    wrong = ~((given >= schema.low) & (given <= schema.high)) & (
-        given != table.absent
-    )
+    wrong = ~((given >= schema.low) & (given <= schema.high)) & (given != table.absent)
     if wrong.any():
         person, joke = (int(k[0]) for k in np.nonzero(wrong))
         where = place(label, int(lines[person]), joke + 2)
         raise rating_fault(str(given[person, joke]), where, schema)
 
 
-LAYOUTS = (
-    Layout(
-        "jester",
-        "Jester",
-        -10,
-        10,
-        is_jester,
-        absent=99,
-        several=True,
-        reader=read,
-    ),
-)
+LAYOUTS = (Layout("jester", "Jester", -10, 10, is_jester, absent=99, several=True, reader=read),)

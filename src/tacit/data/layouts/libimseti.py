@@ -20,6 +20,4 @@ def is_libimseti(seen: Glance) -> bool:
     )
 
 
-LAYOUTS = (
-    Layout("libimseti", "LibimSeTi", 1, 10, is_libimseti, delimiter=","),
-)
+LAYOUTS = (Layout("libimseti", "LibimSeTi", 1, 10, is_libimseti, delimiter=","),)

@@ -23,9 +23,7 @@ def is_colons(seen: Glance) -> bool:
 
 def is_csv(seen: Glance) -> bool:
     """20M, 25M, 32M and the latest ones, by the whole header."""
-    return (
-        "rating" in seen.name and seen.first.replace('"', "").lower() == HEADER
-    )
+    return "rating" in seen.name and seen.first.replace('"', "").lower() == HEADER
 
 
 def ten_million(part: Stream, names: set[str]) -> str:
@@ -36,24 +34,7 @@ def ten_million(part: Stream, names: set[str]) -> str:
 
 LAYOUTS = (
     Layout("ml-100k", "MovieLens 100K", 1, 5, is_100k, delimiter="\t"),
-    Layout(
-        "ml-1m",
-        "MovieLens 1M",
-        1,
-        5,
-        is_colons,
-        delimiter="::",
-        around=ten_million,
-    ),
-    Layout(
-        "ml-10m", "MovieLens 10M", 0.5, 5, lambda seen: False, delimiter="::"
-    ),
-    Layout(
-        "ml-csv",
-        "MovieLens csv (20M, 25M, 32M, latest)",
-        0.5,
-        5,
-        is_csv,
-        delimiter=",",
-    ),
+    Layout("ml-1m", "MovieLens 1M", 1, 5, is_colons, delimiter="::", around=ten_million),
+    Layout("ml-10m", "MovieLens 10M", 0.5, 5, lambda seen: False, delimiter="::"),
+    Layout("ml-csv", "MovieLens csv (20M, 25M, 32M, latest)", 0.5, 5, is_csv, delimiter=","),
 )

@@ -39,19 +39,14 @@ def netflix_parts(bundle: Bundle) -> Iterator[Stream]:
     return (part for part in bundle.parts() if NAMES.fullmatch(part.name))
 
 
-def read(
-    layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked
-) -> Ratings:
+def read(layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked) -> Ratings:
     """The ratings of all files; `parts` is empty, because one pass is all there is."""
     schema = asked.schema(layout, True, bundle.label)
     return read_netflix(bundle, schema, asked.items, asked.duplicates)
 
 
 def read_netflix(
-    bundle: Bundle,
-    schema: Schema,
-    catalogue: Catalogue | None,
-    duplicates: Duplicates,
+    bundle: Bundle, schema: Schema, catalogue: Catalogue | None, duplicates: Duplicates
 ) -> Ratings:
     """All ratings of the bundle. Two threads parse while this one reads."""
     from tacit.data.reading.kernels import netflix  # compiled on first use
@@ -60,12 +55,7 @@ def read_netflix(
     waiting: deque[tuple[_Batch, Future[Parsed]]] = deque()
     with ThreadPoolExecutor(2) as pool:
         for batch in batches(bundle):
-            waiting.append(
-                (
-                    batch,
-                    pool.submit(netflix, batch.data, schema.low, schema.high),
-                )
-            )
+            waiting.append((batch, pool.submit(netflix, batch.data, schema.low, schema.high)))
             if len(waiting) > 4:
                 ready, future = waiting.popleft()
                 builder.add(ready, future.result())
@@ -125,9 +115,7 @@ def _blocks(part: Stream) -> Iterator[tuple[int, bytes]]:
     line, before = 1, b""
     with part.open() as stream:
         for block in text_chunks(stream, part.label, BATCH):
-            line += before.count(
-                b"\n"
-            )  # most files are one block: theirs are never counted
+            line += before.count(b"\n")  # most files are one block: theirs are never counted
             if not before:
                 block = block.removeprefix(b"\xef\xbb\xbf")
                 head = block[: block.find(b"\n")].rstrip()
@@ -142,9 +130,7 @@ def _blocks(part: Stream) -> Iterator[tuple[int, bytes]]:
 
 
 class _Builder:
-    def __init__(
-        self, bundle: Bundle, schema: Schema, keep_lines: bool
-    ) -> None:
+    def __init__(self, bundle: Bundle, schema: Schema, keep_lines: bool) -> None:
         self.bundle = bundle
         self.schema = schema
         self.keep_lines = keep_lines
@@ -158,16 +144,10 @@ class _Builder:
         if parsed.kind:
             raise fault(parsed.kind, batch.place(parsed.byte), self.schema)
         user, start = parsed.user, parsed.start
-        items = np.concatenate(
-            [[self.current], parsed.section]
-        )  # a batch may begin inside an item
+        items = np.concatenate([[self.current], parsed.section])  # a batch may begin inside an item
         lengths = np.diff(np.concatenate([[0], start, [user.size]]))
         item = np.repeat(items.astype(np.uint32), lengths)
-        line = (
-            self.lines + np.flatnonzero(is_row(batch.data))
-            if self.keep_lines
-            else None
-        )
+        line = self.lines + np.flatnonzero(is_row(batch.data)) if self.keep_lines else None
         self.current = int(items[-1])
         self.user.add(user)
         self.item.add(item)
@@ -177,39 +157,20 @@ class _Builder:
             self.line.add(line)
             self.lines += batch.data.count(b"\n")
 
-    def finish(
-        self, catalogue: Catalogue | None, duplicates: Duplicates
-    ) -> Ratings:
+    def finish(self, catalogue: Catalogue | None, duplicates: Duplicates) -> Ratings:
         label = self.bundle.label
         if not self.user.size:
             raise DataError(
-                "there is no rating in it",
-                place=label,
-                remedy="check that the files are complete",
+                "there is no rating in it", place=label, remedy="check that the files are complete"
             )
         item, items = dense_numbers(self.item.finish())
         user, users = dense_numbers(self.user.finish())
         lines = self.line.finish() if self.keep_lines else None
-        cells = RowsRead(
-            user,
-            item,
-            self.value.finish(),
-            self.day.finish(),
-            lines,
-            in_days=True,
-        )
+        cells = RowsRead(user, item, self.value.finish(), self.day.finish(), lines, in_days=True)
         del user, item
         notes = Notes(layout="netflix")
         return assemble(
-            cells,
-            users,
-            items,
-            self.schema,
-            notes,
-            label,
-            catalogue,
-            duplicates,
-            self.spot,
+            cells, users, items, self.schema, notes, label, catalogue, duplicates, self.spot
         )
 
     def spot(self, line: int) -> str:
@@ -245,14 +206,8 @@ def fault(kind: int, where: str, schema: Schema) -> DataError:
         parse.NO_ITEM: "the item's number is not a plain number",
     }.get(kind, "text where a number belongs")
     return DataError(
-        message,
-        place=where,
-        remedy="the Netflix layout has lines `item:` and `user,rating,date`",
+        message, place=where, remedy="the Netflix layout has lines `item:` and `user,rating,date`"
     )
 
 
-LAYOUTS = (
-    Layout(
-        "netflix", "Netflix Prize", 1, 5, is_netflix, one_pass=True, reader=read
-    ),
-)
+LAYOUTS = (Layout("netflix", "Netflix Prize", 1, 5, is_netflix, one_pass=True, reader=read),)

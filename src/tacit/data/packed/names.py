@@ -110,6 +110,4 @@ def names_of(kind: str, count: int, stored: bytes, label: str) -> Names:
         steps = np.diff(ends, prepend=0)
         if (steps >= 0).all() and (not count or ends[-1] == len(made.data)):
             return made  # type: ignore[no-any-return]
-    raise DataError(
-        "its ids are damaged", place=label, remedy="pack the ratings again"
-    )
+    raise DataError("its ids are damaged", place=label, remedy="pack the ratings again")

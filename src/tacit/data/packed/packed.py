@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.packed.names import Names, joined, names_of
-from tacit.data.packed.store import (
-    Numbered,
-    PackFile,
-    PackWriter,
-    RecordShape,
-    numbers_or_texts,
-)
+from tacit.data.packed.store import Numbered, PackFile, PackWriter, RecordShape, numbers_or_texts
 from tacit.data.ratings import ByItem, Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
@@ -106,9 +100,7 @@ class Reader:
             return np.empty(0, self.file.record)
         # Ascending cells of people who take part, with gaps where others are.
         cuts = np.flatnonzero(np.diff(which) > FAR_APART) + 1
-        return np.concatenate(
-            [part for run in np.split(which, cuts) for part in self._runs(run)]
-        )
+        return np.concatenate([part for run in np.split(which, cuts) for part in self._runs(run)])
 
     def _runs(self, run: NDArray[Any]) -> Iterator[NDArray[Any]]:
         start = 0
@@ -123,11 +115,7 @@ class Reader:
     def _run(self, first: int, last: int) -> NDArray[Any]:
         kept = getattr(self._last, "kept", None)
         if kept is None or kept[:2] != (first, last):
-            self._last.kept = kept = (
-                first,
-                last,
-                self.file.records(first, last),
-            )
+            self._last.kept = kept = (first, last, self.file.records(first, last))
         found: NDArray[Any] = kept[2]
         return found
 
@@ -156,9 +144,7 @@ class Packed(Ratings):
         """Refused: the other order of all cells."""
         raise too_large()
 
-    def take(
-        self, keep: NDArray[np.bool_], *, drop_empty: bool = True
-    ) -> Ratings:
+    def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
         """Refused: it is asked with one truth value for each cell."""
         raise too_large()
 
@@ -200,14 +186,7 @@ class Packed(Ratings):
             if time is not None and self.time is not None:
                 time[cells] = self.time[cells]
         return Ratings(
-            self.schema,
-            list(self.users),
-            self.items,
-            self.ptr,
-            item,
-            value,
-            time,
-            self.notes,
+            self.schema, list(self.users), self.items, self.ptr, item, value, time, self.notes
         )
 
 
@@ -235,15 +214,7 @@ def packed_in(file: PackFile) -> Packed:
     column: Callable[[str], Any] = partial(FileColumn, reader)
     time = None if file.shape.times is None else column("time")
     return Packed(
-        schema,
-        users,
-        list(items),
-        ptr,
-        column("item"),
-        column("value"),
-        time,
-        notes,
-        reader,
+        schema, users, list(items), ptr, column("item"), column("value"), time, notes, reader
     )
 
 
@@ -276,15 +247,11 @@ def write_pack(ratings: Ratings, target: Path) -> None:
         cells = Numbered(ratings.item, ratings.value, ratings.time)
         writer.add(np.diff(ratings.ptr), cells)
         writer.finish(
-            numbers_or_texts(ratings.users),
-            ratings.items,
-            facts_of(ratings.schema, ratings.notes),
+            numbers_or_texts(ratings.users), ratings.items, facts_of(ratings.schema, ratings.notes)
         )
 
 
-def rewritten(
-    packed: Packed, change: Callable[[Ratings], Ratings], folder: Path
-) -> Packed:
+def rewritten(packed: Packed, change: Callable[[Ratings], Ratings], folder: Path) -> Packed:
     """The ratings that `change` leaves of each piece of people, in a scratch file of their
     own: owner-only, beside the pack, without a name, so that it goes when it is closed."""
     target = folder / f".{packed.file.path.name}.scratch"

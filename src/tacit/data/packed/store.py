@@ -132,12 +132,7 @@ class PackWriter:
         self.counts.append(counts.astype(np.uint32))
         self.cells += len(cells.item)
 
-    def finish(
-        self,
-        users: Sequence[str],
-        items: Sequence[str],
-        facts: Mapping[str, Any],
-    ) -> None:
+    def finish(self, users: Sequence[str], items: Sequence[str], facts: Mapping[str, Any]) -> None:
         """The rest of the file, and its name."""
         people: Names = users if isinstance(users, Names) else Texts.of(users)
         counts = np.concatenate([np.zeros(0, np.uint32), *self.counts])
@@ -170,9 +165,7 @@ class PackWriter:
     def _name(self) -> None:
         """The file gets its name, in the place of another where there is one."""
         if self.staging is None:
-            named = self.target.with_name(
-                f".{self.target.name}.{os.getpid()}.part"
-            )
+            named = self.target.with_name(f".{self.target.name}.{os.getpid()}.part")
             named.unlink(missing_ok=True)
             source = f"/proc/self/fd/{self.file.number}"
             here = os.open(self.target.parent, os.O_RDONLY)
@@ -337,13 +330,9 @@ def numbers_or_texts(names: Sequence[str]) -> Names:
     """Ids as they take the least room."""
     if isinstance(names, Names):
         return names
-    short = all(
-        len(name) < 10 and name.isascii() and name.isdigit() for name in names
-    )
+    short = all(len(name) < 10 and name.isascii() and name.isdigit() for name in names)
     if short:
         numbers = np.array([int(name) for name in names], np.uint32)
-        if all(
-            str(k) == n for k, n in zip(numbers.tolist(), names, strict=True)
-        ):
+        if all(str(k) == n for k, n in zip(numbers.tolist(), names, strict=True)):
             return Numbers(numbers)
     return Texts.of(names)

@@ -84,10 +84,7 @@ def assemble(
                 "check that both files use the same item ids",
             )
         else:
-            message, remedy = (
-                "no rating is left",
-                "give a file with explicit ratings",
-            )
+            message, remedy = ("no rating is left", "give a file with explicit ratings")
         raise DataError(message, place=label, remedy=remedy)
     user_names = drop_absent(cells, user_names)
     need_two_people(len(user_names), label)
@@ -95,20 +92,9 @@ def assemble(
     ptr, repeated = merge_repeats(cells, ptr, duplicates, label, spot)
     notes = replace(notes, duplicates=repeated)
     ratings = Ratings(
-        schema,
-        user_names,
-        item_names,
-        ptr,
-        cells.item,
-        cells.value,
-        cells.time,
-        notes,
+        schema, user_names, item_names, ptr, cells.item, cells.value, cells.time, notes
     )
-    return (
-        ratings
-        if schema.positive is None
-        else only_likes(ratings, schema.positive, label)
-    )
+    return ratings if schema.positive is None else only_likes(ratings, schema.positive, label)
 
 
 def only_likes(ratings: Ratings, least: float, label: str) -> Ratings:
@@ -120,16 +106,11 @@ def only_likes(ratings: Ratings, least: float, label: str) -> Ratings:
         return ratings
     if dropped == keep.size:
         raise DataError(
-            f"no rating is left of {least:g} or more",
-            place=label,
-            remedy="lower --positive",
+            f"no rating is left of {least:g} or more", place=label, remedy="lower --positive"
         )
     kept = ratings.take(keep)
     need_two_people(kept.n_users, label)
-    told = (
-        *ratings.notes.messages,
-        f"dropped {counted(dropped, 'rating')} below {least:g}",
-    )
+    told = (*ratings.notes.messages, f"dropped {counted(dropped, 'rating')} below {least:g}")
     return replace(kept, notes=replace(ratings.notes, messages=told))
 
 
@@ -143,9 +124,7 @@ def need_two_people(people: int, label: str) -> None:
         )
 
 
-def check_listed(
-    names: Sequence[str], catalogue: Catalogue, label: str
-) -> None:
+def check_listed(names: Sequence[str], catalogue: Catalogue, label: str) -> None:
     """Refuse items that the catalogue lists, written in another way: their ratings would be
     dropped as those of unknown items."""
     unlisted = {name for name in names if name not in catalogue.index}
@@ -158,14 +137,10 @@ def check_listed(
     )
 
 
-def drop_unlisted(
-    cells: RowsRead, names: Sequence[str], catalogue: Catalogue
-) -> None:
+def drop_unlisted(cells: RowsRead, names: Sequence[str], catalogue: Catalogue) -> None:
     """Ratings of items outside the catalogue go; item codes become rows of the catalogue."""
     none = 0xFFFFFFFF
-    rows = np.array(
-        [catalogue.index.get(name, none) for name in names], np.uint32
-    )
+    rows = np.array([catalogue.index.get(name, none) for name in names], np.uint32)
     relabel(cells.item, rows)
     listed = cells.item != none
     if not listed.all():
@@ -186,9 +161,7 @@ def sort_rows(cells: RowsRead, n_users: int) -> NDArray[np.int64]:
     the rows."""
     if cells.user.size <= SMALL:
         ptr, order = by_row_plain(cells.user, cells.item, n_users)
-        gather: Callable[[NDArray[Any], Codes, Any], NDArray[Any]] = (
-            gather_plain
-        )
+        gather: Callable[[NDArray[Any], Codes, Any], NDArray[Any]] = gather_plain
     else:
         from tacit.kernels import order as kernel  # compiled on first use
 
@@ -197,9 +170,7 @@ def sort_rows(cells: RowsRead, n_users: int) -> NDArray[np.int64]:
     cells.user = np.empty(0, np.uint32)  # the rows say it from here on
     cells.item = gather(cells.item, order, np.uint32)
     cells.value = gather(cells.value, order, np.float32)
-    cells.line = (
-        gather(cells.line, order, np.int64) if cells.line is not None else None
-    )
+    cells.line = gather(cells.line, order, np.int64) if cells.line is not None else None
     if cells.time is not None:
         cells.time = gather(cells.time, order, np.int64)
         if cells.in_days:
@@ -207,16 +178,12 @@ def sort_rows(cells: RowsRead, n_users: int) -> NDArray[np.int64]:
     return ptr
 
 
-def gather_plain(
-    values: NDArray[Any], order: Codes, dtype: Any
-) -> NDArray[Any]:
+def gather_plain(values: NDArray[Any], order: Codes, dtype: Any) -> NDArray[Any]:
     """The numpy twin of `kernels.order.gather`."""
     return values[order].astype(dtype, copy=False)
 
 
-def by_row_plain(
-    user: Codes, item: Codes, n_users: int
-) -> tuple[NDArray[np.int64], Codes]:
+def by_row_plain(user: Codes, item: Codes, n_users: int) -> tuple[NDArray[np.int64], Codes]:
     """The numpy twin of `kernels.order.by_row`."""
     key = user.astype(np.int64) << 32 | item
     counts = np.bincount(user, minlength=n_users)
@@ -245,25 +212,20 @@ def merge_repeats(
     if duplicates == "error":
         raise repeated_pair(cells, int(follows.argmax()), repeats, label, spot)
     touched = np.flatnonzero(follows | np.concatenate([same, [False]]))
-    starts = np.flatnonzero(
-        ~follows[touched]
-    )  # of each run of equal cells, within `touched`
+    starts = np.flatnonzero(~follows[touched])  # of each run of equal cells, within `touched`
     heads = touched[starts]
     lengths = np.diff(np.append(starts, touched.size))
     if cells.time is not None:
         when = cells.time[touched]
         latest = np.maximum.reduceat(when, starts)
-        winner = np.where(
-            when == np.repeat(latest, lengths), np.arange(touched.size), -1
-        )
+        winner = np.where(when == np.repeat(latest, lengths), np.arange(touched.size), -1)
         chosen = touched[np.maximum.reduceat(winner, starts)]
         cells.time[heads] = latest
     else:
         chosen = touched[starts + lengths - 1]
     if duplicates == "mean":
         cells.value[heads] = (
-            np.add.reduceat(cells.value[touched].astype(np.float64), starts)
-            / lengths
+            np.add.reduceat(cells.value[touched].astype(np.float64), starts) / lengths
         )
     else:
         cells.value[heads] = cells.value[chosen]
@@ -275,11 +237,7 @@ def merge_repeats(
 
 
 def repeated_pair(
-    cells: RowsRead,
-    second: int,
-    repeats: int,
-    label: str,
-    spot: Callable[[int], str],
+    cells: RowsRead, second: int, repeats: int, label: str, spot: Callable[[int], str]
 ) -> DataError:
     """The error for a person who rated an item twice, with both places."""
     where = ""

@@ -46,9 +46,7 @@ class IdColumn:
 
     def add_numbers(self, numbers: Codes) -> None:
         """Ids known to be written as plain integers."""
-        self.numbers.add(
-            numbers if self.codes is None else self._encode_numbers(numbers)
-        )
+        self.numbers.add(numbers if self.codes is None else self._encode_numbers(numbers))
 
     @staticmethod
     def check(cells: pl.Series, role: str) -> None:
@@ -84,10 +82,7 @@ class IdColumn:
 
         assert self.codes is not None
         known = cells.unique()
-        fresh = [
-            self.codes.setdefault(clean(text), len(self.codes))
-            for text in known.to_list()
-        ]
+        fresh = [self.codes.setdefault(clean(text), len(self.codes)) for text in known.to_list()]
         codes = cells.replace_strict(
             known, pl.Series(fresh, dtype=pl.UInt32), return_dtype=pl.UInt32
         )
@@ -126,9 +121,9 @@ def plain_numbers(cells: pl.Series) -> Codes | None:
     import polars as pl
 
     if cells.dtype == pl.String:
-        odd = (
-            cells.str.starts_with("0") & (cells.str.len_bytes() > 1)
-        ) | cells.str.starts_with("+")
+        odd = (cells.str.starts_with("0") & (cells.str.len_bytes() > 1)) | cells.str.starts_with(
+            "+"
+        )
         if odd.any():
             return None
         numbers = cells.cast(pl.UInt32, strict=False)
@@ -220,9 +215,7 @@ class Growing(Generic[Number]):
         """Append a block; the buffer grows by an eighth when it is full."""
         end = self.size + block.size
         if end > self.buffer.size:
-            self.buffer.resize(
-                max(end, self.buffer.size * 9 // 8 + (1 << 16)), refcheck=False
-            )
+            self.buffer.resize(max(end, self.buffer.size * 9 // 8 + (1 << 16)), refcheck=False)
         self.buffer[self.size : end] = block
         self.size = end
 
@@ -290,31 +283,22 @@ def from_text(cells: pl.Series) -> pl.Series:
     numbers = cells.cast(pl.Int64, strict=False)
     if numbers.null_count():
         numbers = numbers.fill_null(
-            cells.cast(pl.Float64, strict=False)
-            .floor()
-            .cast(pl.Int64, strict=False)
+            cells.cast(pl.Float64, strict=False).floor().cast(pl.Int64, strict=False)
         )
     if numbers.null_count():
         days = cells.str.to_date("%Y-%m-%d", strict=False)
         numbers = numbers.fill_null(days.cast(pl.Datetime("us")).dt.epoch("s"))
     if numbers.null_count():
-        moments = cells.str.to_datetime(
-            "%Y-%m-%d %H:%M:%S", strict=False, time_unit="us"
-        )
+        moments = cells.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False, time_unit="us")
         numbers = numbers.fill_null(moments.dt.epoch("s"))
     if numbers.null_count():
         rest = cells.filter(numbers.is_null()).drop_nulls().unique()
         read = {
-            text: second
-            for text in rest.to_list()
-            if (second := iso_seconds(text)) is not None
+            text: second for text in rest.to_list() if (second := iso_seconds(text)) is not None
         }
         if read:
             slow = cells.replace_strict(
-                list(read),
-                list(read.values()),
-                default=None,
-                return_dtype=pl.Int64,
+                list(read), list(read.values()), default=None, return_dtype=pl.Int64
             )
             numbers = numbers.fill_null(slow)
     return numbers

@@ -61,17 +61,8 @@ class Roles:
 
     def used(self) -> dict[str, int]:
         """The column of each role that the table has."""
-        every = {
-            "user": self.user,
-            "item": self.item,
-            "rating": self.rating,
-            "time": self.time,
-        }
-        return {
-            role: position
-            for role, position in every.items()
-            if position is not None
-        }
+        every = {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
+        return {role: position for role, position in every.items() if position is not None}
 
 
 TOLD = 8
@@ -107,15 +98,9 @@ def told(
                     f"`{text}` could be the {role} too; {name(at)} was read "
                     f"(--columns {role}={text} takes the other)"
                 )
-    left = [
-        f"`{text}`"
-        for at, text in enumerate(header or ())
-        if at not in used.values() and text
-    ]
+    left = [f"`{text}`" for at, text in enumerate(header or ()) if at not in used.values() and text]
     if left:
-        when = (
-            "" if roles.time is not None else "; --columns time=NAME says when"
-        )
+        when = "" if roles.time is not None else "; --columns time=NAME says when"
         found.append(f"not read: {', '.join(left[:TOLD])}{when}")
     return tuple(found)
 
@@ -125,20 +110,12 @@ def plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def looks_like_header(
-    fields: Sequence[str], known: set[str] | None = None
-) -> bool:
+def looks_like_header(fields: Sequence[str], known: set[str] | None = None) -> bool:
     """A known name and no number; or, in ratings of three fields and more, no number at all."""
     if any(is_number(field) for field in fields):
         return False
-    names = (
-        known
-        if known is not None
-        else {name for names in NAMES.values() for name in names}
-    )
-    return any(plain(field) in names for field in fields) or (
-        known is None and len(fields) >= 3
-    )
+    names = known if known is not None else {name for names in NAMES.values() for name in names}
+    return any(plain(field) in names for field in fields) or (known is None and len(fields) >= 3)
 
 
 def is_sure(header: Sequence[str], chosen: Columns | None) -> bool:
@@ -176,8 +153,7 @@ def check_roles(given: Columns) -> None:
         if role not in NAMES:
             raise SettingError(
                 f"columns: {role} is no role",
-                remedy=f"use {', '.join(NAMES)}; of a catalogue also "
-                f"{' and '.join(OF_ITEMS)}",
+                remedy=f"use {', '.join(NAMES)}; of a catalogue also {' and '.join(OF_ITEMS)}",
             )
 
 
@@ -199,9 +175,7 @@ def find_roles(
     for position, role in enumerate(NAMES):
         if role in given:
             sure = named or (header is not None and is_sure(header, given))
-            found[role] = given_column(
-                given[role], role, header, width, label, quoted=sure
-            )
+            found[role] = given_column(given[role], role, header, width, label, quoted=sure)
         elif header is not None:
             found[role] = _named(header, role)
         else:
@@ -232,19 +206,11 @@ def refuse_threshold(
 ) -> None:
     """Refuse the least rating of a like where no column is read as the rating: every row would
     be a like, however low."""
-    if (
-        roles.rating is not None
-        or positive is None
-        or isinstance(positive, bool)
-    ):
+    if roles.rating is not None or positive is None or isinstance(positive, bool):
         return
     used = roles.used().values()
     sure = header is not None and is_sure(header, columns)
-    left = [
-        f"`{name}`"
-        for at, name in enumerate(header or ())
-        if sure and at not in used and name
-    ]
+    left = [f"`{name}`" for at, name in enumerate(header or ()) if sure and at not in used and name]
     unread = f" (not read: {', '.join(left[:TOLD])})" if left else ""
     raise SettingError(
         f"no column is read as the rating{unread}, so --positive {positive:g} would make "
@@ -257,9 +223,7 @@ def refuse_threshold(
 
 def _named(header: Sequence[str], role: str) -> int | None:
     plainly = [plain(name) for name in header]
-    return next(
-        (plainly.index(name) for name in NAMES[role] if name in plainly), None
-    )
+    return next((plainly.index(name) for name in NAMES[role] if name in plainly), None)
 
 
 def given_column(
@@ -290,10 +254,7 @@ def given_column(
 
 
 def _refuse_twice(
-    found: Mapping[str, int | None],
-    given: Columns,
-    header: Sequence[str] | None,
-    label: str,
+    found: Mapping[str, int | None], given: Columns, header: Sequence[str] | None, label: str
 ) -> None:
     """One column cannot be two things."""
     roles = dict[int, str]()
@@ -315,10 +276,7 @@ def _refuse_twice(
 
 
 def _refuse_rivals(
-    found: Mapping[str, int | None],
-    given: Columns,
-    header: Sequence[str] | None,
-    label: str,
+    found: Mapping[str, int | None], given: Columns, header: Sequence[str] | None, label: str
 ) -> None:
     """Which of two columns holds the ratings is not guessed: a fit would charge for the guess.
     One that is called a rating outright has no rival."""
@@ -337,8 +295,7 @@ def _refuse_rivals(
         raise DataError(
             f"`{header[at]}` and `{rivals[0]}` could both be the rating",
             place=label,
-            remedy=f"say which it is: --columns rating={header[at]} or "
-            f"rating={rivals[0]}",
+            remedy=f"say which it is: --columns rating={header[at]} or rating={rivals[0]}",
         )
 
 
@@ -368,9 +325,7 @@ def missing(
         more = " and others" if len(shown) > TOLD else ""
         kind = f"the header ({names}{more}) names"
     return DataError(
-        f"missing column: {kind} no {_either(roles)}",
-        place=place(label, line),
-        remedy=remedy,
+        f"missing column: {kind} no {_either(roles)}", place=place(label, line), remedy=remedy
     )
 
 

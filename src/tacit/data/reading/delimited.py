@@ -38,9 +38,7 @@ PATIENCE = 3
 """Blocks after the first that polars has read before the byte parser would have loaded."""
 
 
-def read_delimited(
-    part: Stream, dialect: Dialect, roles: Roles, skip: int, table: Table
-) -> None:
+def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, table: Table) -> None:
     """All rows of one file after its first `skip` lines (the header) into the table."""
     reader = _Reader(part.label, dialect, roles, table)
     with part.open() as stream:
@@ -94,9 +92,7 @@ def drop_lines(data: bytes, count: int) -> bytes:
 
 
 class _Reader:
-    def __init__(
-        self, label: str, dialect: Dialect, roles: Roles, table: Table
-    ) -> None:
+    def __init__(self, label: str, dialect: Dialect, roles: Roles, table: Table) -> None:
         self.label = label
         self.dialect = dialect
         self.roles = roles
@@ -106,9 +102,7 @@ class _Reader:
         rows = len(parsed[0])
         lines = np.arange(line, line + rows) if self.table.keep_lines else None
         try:
-            self.table.add_numbers(
-                parsed[0], parsed[1], parsed[2], parsed[3], lines
-            )
+            self.table.add_numbers(parsed[0], parsed[1], parsed[2], parsed[3], lines)
         except Fault:
             return False  # the slow path names the line
         return True
@@ -116,28 +110,20 @@ class _Reader:
     def add(self, data: bytes, line: int) -> None:
         """A block through polars; a bad row is looked up again to name its line."""
         readable = self.readable(data, line)
-        text = readable.lstrip(
-            b"\n"
-        )  # polars stumbles over blank lines at the start
+        text = readable.lstrip(b"\n")  # polars stumbles over blank lines at the start
         line += len(readable) - len(text)
         if not text.strip():
             return
         columns = self.columns(text, line)
         rows = self.filled(columns, text, line)
         if rows is not None:
-            columns = {
-                role: cells.gather(rows) for role, cells in columns.items()
-            }
+            columns = {role: cells.gather(rows) for role, cells in columns.items()}
         lines = None
         if self.table.keep_lines:
             lines = self.lines(text, line, rows, len(columns["user"]))
         try:
             self.table.add(
-                columns["user"],
-                columns["item"],
-                columns.get("rating"),
-                columns.get("time"),
-                lines,
+                columns["user"], columns["item"], columns.get("rating"), columns.get("time"), lines
             )
         except Fault as fault:
             row = fault.row if rows is None else int(rows[fault.row])
@@ -174,15 +160,11 @@ class _Reader:
                 separator=mark,
                 quote_char='"' if self.dialect.quoted else None,
             )
-            cells = {
-                role: frame.get_column(names[k]) for role, k in used.items()
-            }
+            cells = {role: frame.get_column(names[k]) for role, k in used.items()}
         except pl.exceptions.PolarsError:
             cells = self.slow_columns(data, line)
         if b" " in data or b"\t" in data:
-            cells = {
-                role: column.str.strip_chars() for role, column in cells.items()
-            }
+            cells = {role: column.str.strip_chars() for role, column in cells.items()}
         return cells
 
     def slow_columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
@@ -190,9 +172,7 @@ class _Reader:
         Python's csv forgives."""
         import polars as pl
 
-        found: dict[str, list[str | None]] = {
-            role: [] for role in self.roles.used()
-        }
+        found: dict[str, list[str | None]] = {role: [] for role in self.roles.used()}
         for number, fields in self.records(data, line):
             if any(fields[self.dialect.width :]):
                 raise DataError(
@@ -201,13 +181,8 @@ class _Reader:
                     remedy=self._fewer(),
                 )
             for role, position in self.roles.used().items():
-                found[role].append(
-                    fields[position] if position < len(fields) else None
-                )
-        return {
-            role: pl.Series(role, cells, pl.String)
-            for role, cells in found.items()
-        }
+                found[role].append(fields[position] if position < len(fields) else None)
+        return {role: pl.Series(role, cells, pl.String) for role, cells in found.items()}
 
     def _fewer(self) -> str:
         """What to do about a row of too many fields."""
@@ -215,16 +190,10 @@ class _Reader:
         told = f"put quotes around fields that hold the delimiter ({mark})"
         return f"{told}; write decimals with a point" if mark == "," else told
 
-    def records(
-        self, data: bytes, line: int
-    ) -> Iterator[tuple[int, list[str]]]:
+    def records(self, data: bytes, line: int) -> Iterator[tuple[int, list[str]]]:
         """Rows by Python's csv. A field of more than 128 KB is beyond it: most often a
         quote that is never closed."""
-        plain = (
-            Dialect(UNIT, self.dialect.width)
-            if not self.dialect.quoted
-            else self.dialect
-        )
+        plain = Dialect(UNIT, self.dialect.width) if not self.dialect.quoted else self.dialect
         number = line
         try:
             for number, fields in records(data.decode(), plain, line):
@@ -234,9 +203,7 @@ class _Reader:
                 "a field in or after this line is too long",
                 "close its quotes, or leave that column out",
             )
-            raise DataError(
-                message, place=place(self.label, number), remedy=remedy
-            ) from None
+            raise DataError(message, place=place(self.label, number), remedy=remedy) from None
 
     def filled(
         self, columns: dict[str, pl.Series], data: bytes, line: int
@@ -248,10 +215,7 @@ class _Reader:
         for cells in columns.values():
             if not cells.null_count() and not (cells == "").any():
                 return None
-            empty &= (
-                cells.is_null().to_numpy()
-                | cells.eq_missing(pl.Series([""])).to_numpy()
-            )
+            empty &= cells.is_null().to_numpy() | cells.eq_missing(pl.Series([""])).to_numpy()
         if not empty.any():
             return None
         blank = {
@@ -265,16 +229,10 @@ class _Reader:
         return np.flatnonzero(~empty)
 
     def lines(
-        self,
-        data: bytes,
-        line: int,
-        rows: NDArray[np.int64] | None,
-        count: int,
+        self, data: bytes, line: int, rows: NDArray[np.int64] | None, count: int
     ) -> NDArray[np.int64]:
         """The line of each of `count` rows, or of these rows."""
-        numbers = np.array(
-            [number for number, _ in self.records(data, line)], np.int64
-        )
+        numbers = np.array([number for number, _ in self.records(data, line)], np.int64)
         if rows is not None:
             return numbers[rows]
         return numbers[:count]  # a last line end is followed by no row
@@ -282,19 +240,9 @@ class _Reader:
     def explain(self, data: bytes, line: int, row: int, role: str) -> DataError:
         """The error for the cell of `role` in the row of that number, read again the slow way."""
         number, fields = next(
-            (
-                found
-                for k, found in enumerate(self.records(data, line))
-                if k == row
-            ),
+            (found for k, found in enumerate(self.records(data, line)) if k == row),
             (line + row, []),
         )
         return cell_fault(
-            self.label,
-            number,
-            fields,
-            self.roles,
-            role,
-            self.dialect.width,
-            self.table.schema,
+            self.label, number, fields, self.roles, role, self.dialect.width, self.table.schema
         )

@@ -49,9 +49,7 @@ def cell_fault(
             remedy="complete or remove the line",
         )
     for each, position in used.items():
-        if not fields[position] or (
-            each == role and not clean(fields[position])
-        ):
+        if not fields[position] or (each == role and not clean(fields[position])):
             return DataError(
                 "an empty cell",
                 place=_where(label, line, position, each),
@@ -61,11 +59,7 @@ def cell_fault(
     return (
         rating_fault(fields[used[role]], where, schema)
         if role == "rating"
-        else time_fault(
-            where,
-            "leave the column out with --columns time=none",
-            fields[used[role]],
-        )
+        else time_fault(where, "leave the column out with --columns time=none", fields[used[role]])
     )
 
 
@@ -73,15 +67,11 @@ def rating_fault(text: str, where: str, schema: Schema) -> DataError:
     """The error for a cell that is no rating."""
     if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return DataError(
-            "the rating is NaN or infinite",
-            place=where,
-            remedy="complete or remove the line",
+            "the rating is NaN or infinite", place=where, remedy="complete or remove the line"
         )
     if not is_number(with_point(text)):
         remedy = "write ratings as numbers, such as 4.5, or say which column holds them"
-        return DataError(
-            "text where a number belongs", place=where, remedy=remedy
-        )
+        return DataError("text where a number belongs", place=where, remedy=remedy)
     return off_scale(where, schema)
 
 
@@ -94,9 +84,7 @@ def off_scale(where: str, schema: Schema) -> DataError:
     )
 
 
-def time_fault(
-    where: str, or_else: str = "leave the column out", text: str = ""
-) -> DataError:
+def time_fault(where: str, or_else: str = "leave the column out", text: str = "") -> DataError:
     """The error for a cell that is no time; what is wrong with it is told from its form."""
     message = "text where a time belongs"
     for form, what in NO_TIME:

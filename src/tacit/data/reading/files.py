@@ -115,12 +115,8 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
     if not isinstance(source, str | Path):
         several = [one_file(Path(each)) for each in source]
         if not several:
-            raise DataError(
-                "no file was given", remedy="give at least one path"
-            )
-        return Bundle(
-            several[0].label, lambda: iter(several), len(several) == 1
-        )
+            raise DataError("no file was given", remedy="give at least one path")
+        return Bundle(several[0].label, lambda: iter(several), len(several) == 1)
     path = Path(source).expanduser()
     label = str(source)
     with guarded(label):
@@ -132,9 +128,7 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
             magic = raw.read(512)
     if magic[:4] == b"PK\x03\x04":
         return zip_bundle(path)
-    if magic[257:262] == b"ustar" or (
-        magic[:2] == b"\x1f\x8b" and gunzipped_tar(path)
-    ):
+    if magic[257:262] == b"ustar" or (magic[:2] == b"\x1f\x8b" and gunzipped_tar(path)):
         return Bundle(label, lambda: tar_parts(path), False)
     return Bundle(label, lambda: iter([one_file(path)]), True)
 
@@ -142,23 +136,16 @@ def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
 def one_file(path: Path) -> Stream:
     """A single file as a part."""
     return Stream(
-        str(path),
-        str(path.absolute()).lower().replace("\\", "/"),
-        partial(open_regular, path),
+        str(path), str(path.absolute()).lower().replace("\\", "/"), partial(open_regular, path)
     )
 
 
 def folder_parts(path: Path) -> Iterator[Stream]:
     """Files of the folder and of the folders in it, in the order of their names."""
-    for folder in [
-        path,
-        *sorted(child for child in path.iterdir() if child.is_dir()),
-    ]:
+    for folder in [path, *sorted(child for child in path.iterdir() if child.is_dir())]:
         inside = str(folder.absolute()).lower().replace("\\", "/")
         with os.scandir(folder) as entries:
-            names = sorted(
-                (entry.name, entry.path) for entry in entries if entry.is_file()
-            )
+            names = sorted((entry.name, entry.path) for entry in entries if entry.is_file())
         for name, full in names:
             where = f"{inside}/{name.lower()}"
             yield Stream(full, where, partial(open_regular, full))
@@ -174,9 +161,7 @@ def zip_bundle(path: Path) -> Bundle:
         zipfile.ZipFile(raw) as archive,
     ):
         size = _size(raw)
-        names = [
-            info.filename for info in archive.infolist() if not info.is_dir()
-        ]
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
     names = [name for name in names if not name.startswith("__MACOSX/")]
     if "xl/workbook.xml" in names:
         raise spreadsheet(str(path))
@@ -191,9 +176,7 @@ def zip_bundle(path: Path) -> Bundle:
             size,
         )
 
-    return Bundle(
-        str(path), lambda: (member(name) for name in names), len(names) == 1
-    )
+    return Bundle(str(path), lambda: (member(name) for name in names), len(names) == 1)
 
 
 def gunzipped_tar(path: Path) -> bool:
@@ -214,9 +197,7 @@ def tar_parts(path: Path) -> Iterator[Stream]:
         yield from _members(stream, label, size, DEEPEST)
 
 
-def _members(
-    raw: IO[bytes], label: str, size: int, deep: int
-) -> Iterator[Stream]:
+def _members(raw: IO[bytes], label: str, size: int, deep: int) -> Iterator[Stream]:
     """One forward pass; the tar inside the Netflix download is walked in place."""
     with tarfile.open(fileobj=raw, mode="r|") as archive:
         for member in archive:
@@ -251,15 +232,11 @@ class HeldMember:
 def spreadsheet(label: str) -> DataError:
     """The error for a spreadsheet, which holds formulas and several tables."""
     return DataError(
-        "this is a spreadsheet, not text",
-        place=label,
-        remedy="save it as csv and read that",
+        "this is a spreadsheet, not text", place=label, remedy="save it as csv and read that"
     )
 
 
-def text_chunks(
-    stream: IO[bytes], label: str, size: int = CHUNK
-) -> Iterator[bytes]:
+def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[bytes]:
     """Blocks of whole lines, each ending in a line end; a quoted line end does not count
     where that can be seen."""
     lines = 0
@@ -275,9 +252,7 @@ def text_chunks(
                 block += rest_of_record(stream, block, label)
         except Damaged as error:
             raise Damaged(
-                error.message,
-                place=f"{label}, after line {lines}",
-                remedy=error.remedy,
+                error.message, place=f"{label}, after line {lines}", remedy=error.remedy
             ) from None
         if not block.endswith((b"\n", b"\r")):
             block += b"\n"

@@ -73,9 +73,7 @@ def _no_frame(source: object) -> SettingError:
 def _is_pandas(source: object) -> bool:
     """Whether this is a frame of pandas, without importing pandas."""
     kind = type(source)
-    return kind.__module__.split(".")[0] == "pandas" and hasattr(
-        kind, "iterrows"
-    )
+    return kind.__module__.split(".")[0] == "pandas" and hasattr(kind, "iterrows")
 
 
 def _from_pandas(frame: Any) -> pl.DataFrame:
@@ -86,13 +84,9 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
     for place, name in enumerate(names):
         if name in names[:place]:
             raise DataError(
-                f"two columns are called {name}",
-                place=FRAME,
-                remedy="rename one of them",
+                f"two columns are called {name}", place=FRAME, remedy="rename one of them"
             )
-    return pl.DataFrame(
-        [column(name, frame.iloc[:, k]) for k, name in enumerate(names)]
-    )
+    return pl.DataFrame([column(name, frame.iloc[:, k]) for k, name in enumerate(names)])
 
 
 def column(name: str, series: Any) -> pl.Series:
@@ -105,10 +99,7 @@ def column(name: str, series: Any) -> pl.Series:
     gaps = series.isna().to_numpy(bool)
     if kind in WIDE and not gaps.any():
         return pl.Series(name, series.to_numpy(WIDE[kind]))
-    values = [
-        None if gap else value
-        for value, gap in zip(series.to_list(), gaps, strict=True)
-    ]
+    values = [None if gap else value for value, gap in zip(series.to_list(), gaps, strict=True)]
     if kind in WIDE:
         wide = {"i": pl.Int64, "u": pl.UInt64, "f": pl.Float64}
         return pl.Series(name, values, wide[kind])
@@ -117,39 +108,21 @@ def column(name: str, series: Any) -> pl.Series:
 
 
 def read_frame(
-    frame: pl.DataFrame,
-    label: str,
-    roles: Roles,
-    table: Table,
-    before: int = 0,
+    frame: pl.DataFrame, label: str, roles: Roles, table: Table, before: int = 0
 ) -> None:
     """The rows of a frame, or of a slice with so many rows before it; rows count from 1 in
     messages."""
-    cells = {
-        role: frame.to_series(position)
-        for role, position in roles.used().items()
-    }
+    cells = {role: frame.to_series(position) for role, position in roles.used().items()}
     for role in ("user", "item"):
         cells[role] = as_ids(cells[role], role, label)
     lines = None
     if table.keep_lines:
         lines = np.arange(before + 1, before + frame.height + 1)
     try:
-        table.add(
-            cells["user"],
-            cells["item"],
-            cells.get("rating"),
-            cells.get("time"),
-            lines,
-        )
+        table.add(cells["user"], cells["item"], cells.get("rating"), cells.get("time"), lines)
     except Fault as fault:
         raise frame_fault(
-            cells[fault.role],
-            fault,
-            label,
-            frame.columns[roles.used()[fault.role]],
-            table,
-            before,
+            cells[fault.role], fault, label, frame.columns[roles.used()[fault.role]], table, before
         ) from None
 
 
@@ -165,15 +138,9 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
                 place=label,
                 remedy="give ids as integers or text",
             )
-        if (
-            (whole.cast(pl.Float64) != cells)
-            & cells.is_not_null()
-            & cells.is_not_nan()
-        ).any():
+        if ((whole.cast(pl.Float64) != cells) & cells.is_not_null() & cells.is_not_nan()).any():
             raise DataError(
-                f"the column of {role} ids holds fractions",
-                place=label,
-                remedy="give ids as text",
+                f"the column of {role} ids holds fractions", place=label, remedy="give ids as text"
             )
         return whole
     if cells.dtype.is_integer() or cells.dtype == pl.String:
@@ -188,12 +155,7 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
 
 
 def frame_fault(
-    cells: pl.Series,
-    fault: Fault,
-    label: str,
-    name: str,
-    table: Table,
-    before: int = 0,
+    cells: pl.Series, fault: Fault, label: str, name: str, table: Table, before: int = 0
 ) -> DataError:
     """What is wrong with one cell, without showing it."""
     where = f"{label}, row {before + fault.row + 1}, column {name}"
@@ -205,28 +167,18 @@ def frame_fault(
             remedy="give one rating a row, as a number",
         )
     if value is None or value == "":
-        return DataError(
-            "an empty cell", place=where, remedy="complete or remove the row"
-        )
+        return DataError("an empty cell", place=where, remedy="complete or remove the row")
     if fault.role == "time":
-        return DataError(
-            "no time",
-            place=where,
-            remedy="give times as dates or seconds since 1970",
-        )
+        return DataError("no time", place=where, remedy="give times as dates or seconds since 1970")
     try:
         finite = np.isfinite(float(value))
     except (TypeError, ValueError):
         return DataError(
-            "text where a number belongs",
-            place=where,
-            remedy="give ratings as numbers",
+            "text where a number belongs", place=where, remedy="give ratings as numbers"
         )
     if not finite:
         return DataError(
-            "the rating is NaN or infinite",
-            place=where,
-            remedy="complete or remove the row",
+            "the rating is NaN or infinite", place=where, remedy="complete or remove the row"
         )
     return off_scale(where, table.schema)
 
@@ -234,9 +186,7 @@ def frame_fault(
 def read_sparse(matrix: Any, schema: Schema, rated: bool) -> RowsRead:
     """Rows are people and columns items; every stored entry is a rating, or a like if it is
     not zero."""
-    entries = (
-        matrix.tocsr().tocoo()
-    )  # repeated entries add up, as scipy means them
+    entries = matrix.tocsr().tocoo()  # repeated entries add up, as scipy means them
     person, item = entries.row.astype(np.uint32), entries.col.astype(np.uint32)
     values = entries.data.astype(np.float64)
     if not rated:
@@ -246,11 +196,7 @@ def read_sparse(matrix: Any, schema: Schema, rated: bool) -> RowsRead:
         first = int(wrong.argmax())
         where = f"{MATRIX}, row {person[first]}, column {item[first]}"
         if not np.isfinite(values[first]):
-            raise DataError(
-                "the rating is NaN or infinite",
-                place=where,
-                remedy="remove the entry",
-            )
+            raise DataError("the rating is NaN or infinite", place=where, remedy="remove the entry")
         raise off_scale(where, schema)
     cells = RowsRead(person, item, values)
     if not rated:

@@ -103,15 +103,11 @@ def guarded(label: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise DataError(
-            "no such file or folder", place=label, remedy="check the path"
-        ) from None
+        raise DataError("no such file or folder", place=label, remedy="check the path") from None
     except OSError as error:
         reason = (error.strerror or "unreadable").lower()
         raise DataError(
-            f"cannot be read: {reason}",
-            place=label,
-            remedy="check the path and its permissions",
+            f"cannot be read: {reason}", place=label, remedy="check the path and its permissions"
         ) from None
 
 
@@ -125,9 +121,7 @@ def unpacking(label: str) -> Iterator[None]:
     except BROKEN as error:
         if "password" in str(error) or "encrypted" in str(error):
             raise Damaged(
-                "it is locked with a password",
-                place=label,
-                remedy="unpack it and name the file",
+                "it is locked with a password", place=label, remedy="unpack it and name the file"
             ) from None
         raise Damaged(
             "the compressed file is damaged or cut short",
@@ -192,18 +186,12 @@ def third_party(label: str) -> Iterator[None]:
 
 def _is_polars(error: BaseException) -> bool:
     polars = sys.modules.get("polars")
-    return polars is not None and isinstance(
-        error, polars.exceptions.PolarsError
-    )
+    return polars is not None and isinstance(error, polars.exceptions.PolarsError)
 
 
 def unreadable(label: str) -> DataError:
     """The error for a table that no reader can make sense of."""
-    return DataError(
-        "it cannot be read as a table",
-        place=label,
-        remedy="write or copy it again",
-    )
+    return DataError("it cannot be read as a table", place=label, remedy="write or copy it again")
 
 
 @contextmanager

@@ -9,34 +9,12 @@ from tacit.data.reading.sheet import SmallTable
 from tacit.errors import DataError, SettingError
 
 ROLES = {
-    "id": [
-        "id",
-        *(
-            name
-            for name in NAMES["item"]
-            if name not in ("title", "movietitle")
-        ),
-    ],
+    "id": ["id", *(name for name in NAMES["item"] if name not in ("title", "movietitle"))],
     "title": words(
         "title movietitle booktitle name label productname itemname articlename description"
     ),
-    "year": [
-        "year",
-        "releaseyear",
-        "yearofpublication",
-        "released",
-        "releasedate",
-        "date",
-    ],
-    "tags": [
-        "genres",
-        "genre",
-        "tags",
-        "tag",
-        "categories",
-        "category",
-        "keywords",
-    ],
+    "year": ["year", "releaseyear", "yearofpublication", "released", "releasedate", "date"],
+    "tags": ["genres", "genre", "tags", "tag", "categories", "category", "keywords"],
 }
 Said = Mapping[str, str | None]
 """Role (id, title, tags) to the column that the caller names."""
@@ -46,17 +24,10 @@ AND = "+"
 
 def asked_for(said: Said) -> list[str]:
     """The columns that a caller names, as they are compared."""
-    return [
-        plain(name)
-        for text in said.values()
-        for name in (text or "").split(AND)
-        if text
-    ]
+    return [plain(name) for text in said.values() for name in (text or "").split(AND) if text]
 
 
-def roles_of(
-    sheet: SmallTable, plainly: Sequence[str], said: Said
-) -> dict[str, list[int]]:
+def roles_of(sheet: SmallTable, plainly: Sequence[str], said: Said) -> dict[str, list[int]]:
     """Where each role stands. An item column of the ratings need not be one of the
     catalogue; a title or tags that are asked for must be."""
     found = dict[str, list[int]]()

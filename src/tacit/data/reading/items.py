@@ -18,13 +18,7 @@ from tacit.data.reading.columns import NAMES, plain, words
 from tacit.data.reading.dialect import Dialect, is_number, with_point
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
-from tacit.data.reading.item_roles import (
-    AND,
-    ROLES,
-    Said,
-    asked_for,
-    roles_of,
-)
+from tacit.data.reading.item_roles import AND, ROLES, Said, asked_for, roles_of
 from tacit.data.reading.sheet import (
     SmallTable,
     encoding_of,
@@ -75,8 +69,7 @@ def read_items(
     said = {"id": item, "title": title, "tags": joined}
     if layout is not None and layout not in LAYOUTS:
         raise SettingError(
-            f"there is no catalogue layout {layout}",
-            remedy=f"choose one of {', '.join(LAYOUTS)}",
+            f"there is no catalogue layout {layout}", remedy=f"choose one of {', '.join(LAYOUTS)}"
         )
     if not is_path(source):
         return catalogue(sheet_of(source), said)
@@ -89,9 +82,7 @@ def _check_names(item: object, title: object, tags: object) -> None:
     remedy = "give the name of a column"
     several = [tags] if isinstance(tags, str) or tags is None else tags
     if not isinstance(several, Sequence):
-        asked_text(
-            "tags", tags, 'name columns, such as tags=["style", "region"]'
-        )
+        asked_text("tags", tags, 'name columns, such as tags=["style", "region"]')
         return
     for name, value in (("item", item), ("title", title)):
         if value is not None:
@@ -108,16 +99,12 @@ def _from_file(part: Stream, layout: str | None, said: Said) -> Catalogue:
     if layout == "ml-1m":
         dialect = Dialect("::", 3)
         sheet = read_sheet(part, dialect, encoding_of(part))
-        return catalogue(
-            SmallTable(sheet.label, ["id", "title", "genres"], sheet.rows)
-        )
+        return catalogue(SmallTable(sheet.label, ["id", "title", "genres"], sheet.rows))
     if layout == "netflix":
         return catalogue(netflix_titles(part))
     sheet = with_header(read_sheet(part), KNOWN | set(asked_for(said)))
     if sheet.header is None:
-        sheet = SmallTable(
-            sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows
-        )
+        sheet = SmallTable(sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows)
     return catalogue(sheet, said)
 
 
@@ -142,9 +129,7 @@ def detect(part: Stream) -> str | None:
     expected = FILES.get(part.name.removesuffix(".gz"))
     if re.match(r"\d+\|[^|]*\|", first) and first.count("|") == 23:
         return "ml-100k"
-    if re.match(r"\d+::.+::", first) and (
-        expected == "ml-1m" or part.name.endswith(".dat")
-    ):
+    if re.match(r"\d+::.+::", first) and (expected == "ml-1m" or part.name.endswith(".dat")):
         return "ml-1m"
     if re.match(r"\d+,(\d{4}|NULL),", first) and expected == "netflix":
         return "netflix"
@@ -162,11 +147,7 @@ def movielens_100k(part: Stream) -> SmallTable:
                 place=sheet.where(line),
                 remedy="see MovieLens 100K",
             )
-        marked = [
-            name
-            for name, flag in zip(GENRES_100K, cells[5:], strict=True)
-            if flag == "1"
-        ]
+        marked = [name for name, flag in zip(GENRES_100K, cells[5:], strict=True) if flag == "1"]
         rows.append((line, [cells[0], cells[1], "|".join(marked)]))
     return SmallTable(sheet.label, ["id", "title", "genres"], rows)
 
@@ -174,10 +155,7 @@ def movielens_100k(part: Stream) -> SmallTable:
 def netflix_titles(part: Stream) -> SmallTable:
     """Rows `id,year,title`; a title may hold commas."""
     sheet = read_sheet(part, Dialect("\x1f\x1f", 1), encoding_of(part))
-    rows = [
-        (line, [cell.strip() for cell in cells[0].split(",", 2)])
-        for line, cells in sheet.rows
-    ]
+    rows = [(line, [cell.strip() for cell in cells[0].split(",", 2)]) for line, cells in sheet.rows]
     return SmallTable(sheet.label, ["id", "year", "title"], rows)
 
 
@@ -228,8 +206,7 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
     if found is not None:
         first, second = sorted(lines[name] for name in found)
         raise DataError(
-            f"the ids of {sheet.unit}s {first} and {second} denote one number, written in "
-            "two ways",
+            f"the ids of {sheet.unit}s {first} and {second} denote one number, written in two ways",
             place=sheet.label,
             remedy="write each id in one way; put a letter before ids that are not meant "
             "as numbers",
@@ -269,15 +246,10 @@ def column(sheet: SmallTable, places: Sequence[int]) -> list[str] | None:
     """The cells of a column; of several, joined as tags are."""
     if not places:
         return None
-    return [
-        "|".join(cells[at] for at in places if at < len(cells))
-        for _, cells in sheet.rows
-    ]
+    return ["|".join(cells[at] for at in places if at < len(cells)) for _, cells in sheet.rows]
 
 
-def years(
-    given: Sequence[str] | None, titles: Sequence[str] | None
-) -> NDArray[np.int32] | None:
+def years(given: Sequence[str] | None, titles: Sequence[str] | None) -> NDArray[np.int32] | None:
     """The year column, else the year that ends a title; None if there is no year at all."""
     out = np.zeros(len(given or titles or ()), np.int32)
     for texts, form in (
@@ -292,18 +264,13 @@ def years(
 
 
 def tag_matrix(
-    sheet: SmallTable,
-    cells: Sequence[str] | None,
+    sheet: SmallTable, cells: Sequence[str] | None
 ) -> tuple[list[str], NDArray[np.uint8] | None]:
     """Tags as a matrix of 0 and 1, with the name of each column."""
     if cells is None:
         return [], None
     split = [
-        {
-            tag
-            for part in text.split("|")
-            if (tag := part.strip()).lower() not in NO_TAG
-        }
+        {tag for part in text.split("|") if (tag := part.strip()).lower() not in NO_TAG}
         for text in cells
     ]
     names = sorted(set().union(*split))

@@ -76,20 +76,14 @@ def _rows(
             if role != 0:
                 if digits == 0 or digits > 18 or (role == 3 and digits > 15):
                     return -1
-                if role <= 2 and (
-                    number > 4294967295 or (data[first] == 48 and digits > 1)
-                ):
+                if role <= 2 and (number > 4294967295 or (data[first] == 48 and digits > 1)):
                     return -1
             if role == 1:
                 user[row] = number
             elif role == 2:
                 item[row] = number
             elif role == 3:
-                exact = (
-                    number / scale[decimals]
-                    if decimals > 0
-                    else np.float64(number)
-                )
+                exact = number / scale[decimals] if decimals > 0 else np.float64(number)
                 value[row] = -exact if negative else exact
             elif role == 4:
                 time[row] = -number if negative else number
@@ -115,12 +109,7 @@ def _rows(
 def rows(
     data: bytes, delimiter: str, roles: NDArray[np.int8]
 ) -> (
-    tuple[
-        NDArray[np.uint32],
-        NDArray[np.uint32],
-        NDArray[np.float64],
-        NDArray[np.int64] | None,
-    ]
+    tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.int64] | None]
     | None
 ):
     """User, item, rating and time of each row of whole lines, or None if some row is not
@@ -131,15 +120,7 @@ def rows(
     value = np.ones(count, np.float64)
     time = np.empty(count if 4 in roles else 0, np.int64)
     done = _rows(
-        view,
-        ord(delimiter[0]),
-        len(delimiter) == 2,
-        roles.size,
-        roles,
-        user,
-        item,
-        value,
-        time,
+        view, ord(delimiter[0]), len(delimiter) == 2, roles.size, roles, user, item, value, time
     )
     if done != count:
         return None
@@ -153,26 +134,12 @@ def _days(year: int, month: int, day: int) -> int:
     era = shifted // 400
     of_era = shifted - era * 400
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return (
-        era * 146097
-        + of_era * 365
-        + of_era // 4
-        - of_era // 100
-        + of_year
-        - 719468
-    )
+    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
 
 
 @njit(cache=True, nogil=True)
 def _netflix(
-    data: Any,
-    low: float,
-    high: float,
-    user: Any,
-    value: Any,
-    day: Any,
-    section: Any,
-    start: Any,
+    data: Any, low: float, high: float, user: Any, value: Any, day: Any, section: Any, start: Any
 ) -> tuple[int, int, int, int]:
     """Lines `item:` and `user,rating,year-month-day`: rows, sections, then the fault's kind
     (0: none) and its byte."""
@@ -224,20 +191,14 @@ def _netflix(
         if kind == 0:
             if field < 2:
                 kind = TOO_FEW
-            elif (
-                digits[0] == 0
-                or digits[0] > 9
-                or (digits[0] > 1 and data[line] == 48)
-            ):
+            elif digits[0] == 0 or digits[0] > 9 or (digits[0] > 1 and data[line] == 48):
                 kind = NO_USER
             elif digits[1] == 0 or digits[1] > 3:
                 kind = NO_RATING
             elif number[1] < low or number[1] > high or number[1] > 255:
                 kind = OFF_SCALE
             elif (
-                field != 4
-                or digits[2] != 4
-                or not (1 <= number[3] <= 12 and 1 <= number[4] <= 31)
+                field != 4 or digits[2] != 4 or not (1 <= number[3] <= 12 and 1 <= number[4] <= 31)
             ):
                 kind = NO_DATE
         if kind:

@@ -14,11 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tacit.data.reading.files import Stream
-from tacit.data.reading.guard import (
-    most_unpacked,
-    third_party,
-    without_panics,
-)
+from tacit.data.reading.guard import most_unpacked, third_party, without_panics
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
@@ -70,9 +66,7 @@ def parquet_slices(part: Stream) -> Iterator[pl.DataFrame]:
 
     with part.open() as stream:
         if not isinstance(stream.raw, io.FileIO):
-            yield read_parquet(
-                part
-            )  # compressed once more: there are no slices
+            yield read_parquet(part)  # compressed once more: there are no slices
             return
         path = part.label  # a plain file is called by its path
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -95,9 +89,7 @@ def parquet_slices(part: Stream) -> Iterator[pl.DataFrame]:
 
 def broken(label: str) -> DataError:
     """The error for a file that polars cannot read."""
-    return DataError(
-        "not a whole parquet file", place=label, remedy="write or copy it again"
-    )
+    return DataError("not a whole parquet file", place=label, remedy="write or copy it again")
 
 
 def look(data: mmap.mmap | bytes, label: str) -> None:
@@ -122,10 +114,7 @@ def look(data: mmap.mmap | bytes, label: str) -> None:
             remedy="write it with plain or dictionary encoding",
         )
     values = max(values, found.values)
-    if (
-        found.unpacked > most_unpacked(size)
-        or values > VALUES + VALUES_A_BYTE * size
-    ):
+    if found.unpacked > most_unpacked(size) or values > VALUES + VALUES_A_BYTE * size:
         raise DataError(
             "it unpacks to much more than a table of this size would",
             place=label,

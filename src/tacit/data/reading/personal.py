@@ -9,13 +9,7 @@ from typing import NamedTuple
 
 from tacit.data.ids import clean
 from tacit.data.reading.cells import iso_seconds
-from tacit.data.reading.columns import (
-    NAMES,
-    Columns,
-    check_roles,
-    given_column,
-    plain,
-)
+from tacit.data.reading.columns import NAMES, Columns, check_roles, given_column, plain
 from tacit.data.reading.dialect import decode, is_number, with_point
 from tacit.data.reading.faults import time_fault
 from tacit.data.reading.files import Stream, bundle
@@ -24,11 +18,7 @@ from tacit.data.reading.sheet import OWN, SmallTable, read_sheet, with_header
 from tacit.errors import DataError
 from tacit.hidden import shapes
 
-KNOWN = {
-    name
-    for role in ("item", "rating", "time")
-    for name in [*NAMES[role], "id", "name"]
-}
+KNOWN = {name for role in ("item", "rating", "time") for name in [*NAMES[role], "id", "name"]}
 
 
 class PersonalRating(NamedTuple):
@@ -54,9 +44,7 @@ def read_personal(
     said = {role: name for role, name in (columns or {}).items() if name}
     names = {plain(str(name)) for name in said.values()}
     with third_party(str(path)):
-        sheet = with_header(
-            read_sheet(only_part(path), size=OWN), KNOWN | names
-        )
+        sheet = with_header(read_sheet(only_part(path), size=OWN), KNOWN | names)
         _refuse_several(sheet, said.get("user"))
         places = positions(sheet, likes, columns or {})
         return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
@@ -74,9 +62,7 @@ def only_part(path: str | Path) -> Stream:
     for part in bundle(path).parts():
         part.head(1)  # the pass over a tar stands at this part only now
         return part
-    raise DataError(
-        "there is no file in it", place=str(path), remedy="name the file"
-    )
+    raise DataError("there is no file in it", place=str(path), remedy="name the file")
 
 
 def positions(
@@ -100,9 +86,7 @@ def positions(
 
 def _said(sheet: SmallTable, role: str, wanted: str | int | None) -> int | None:
     """The column that its owner names; her own header may be told to her."""
-    return given_column(
-        wanted, role, sheet.header, sheet.width, sheet.label, quoted=True
-    )
+    return given_column(wanted, role, sheet.header, sheet.width, sheet.label, quoted=True)
 
 
 def _usual(sheet: SmallTable) -> tuple[int | None, int | None, int | None]:
@@ -112,19 +96,8 @@ def _usual(sheet: SmallTable) -> tuple[int | None, int | None, int | None]:
         return 0, 1 if width > 1 else None, 2 if width > 2 else None
     plainly = [plain(name) for name in sheet.header]
     item, rating, time = (
-        next(
-            (
-                plainly.index(name)
-                for name in [*NAMES[role], *more]
-                if name in plainly
-            ),
-            None,
-        )
-        for role, more in (
-            ("item", ["id", "name"]),
-            ("rating", []),
-            ("time", []),
-        )
+        next((plainly.index(name) for name in [*NAMES[role], *more] if name in plainly), None)
+        for role, more in (("item", ["id", "name"]), ("rating", []), ("time", []))
     )
     return item, rating, time
 
@@ -134,9 +107,7 @@ def _refuse_several(sheet: SmallTable, user: str | int | None) -> None:
     if sheet.header is None:
         return
     plainly = [plain(name) for name in sheet.header]
-    at = next(
-        (plainly.index(name) for name in NAMES["user"] if name in plainly), None
-    )
+    at = next((plainly.index(name) for name in NAMES["user"] if name in plainly), None)
     if user is not None:
         at = _said(sheet, "user", user)
     if at is None:
@@ -162,50 +133,29 @@ def _missing(sheet: SmallTable, role: str) -> DataError:
 
 
 def one(
-    sheet: SmallTable,
-    line: int,
-    cells: list[str],
-    item: int,
-    rating: int | None,
-    time: int | None,
+    sheet: SmallTable, line: int, cells: list[str], item: int, rating: int | None, time: int | None
 ) -> PersonalRating:
     """The only column with one of these names."""
     needed = max(item, rating if rating is not None else 0)
     if len(cells) <= needed:
         message = f"too few fields: {len(cells)} instead of {needed + 1}"
-        raise DataError(
-            message,
-            place=sheet.where(line),
-            remedy="complete or remove the line",
-        )
+        raise DataError(message, place=sheet.where(line), remedy="complete or remove the line")
     if sheet.header is not None and any(cells[len(sheet.header) :]):
-        message = (
-            f"too many fields: {len(cells)} instead of {len(sheet.header)}"
-        )
+        message = f"too many fields: {len(cells)} instead of {len(sheet.header)}"
         raise DataError(
-            message,
-            place=sheet.where(line),
-            remedy="put quotes around a title that holds a comma",
+            message, place=sheet.where(line), remedy="put quotes around a title that holds a comma"
         )
     if not cells[item]:
         raise DataError(
-            "no item",
-            place=sheet.where(line, item + 1),
-            remedy="complete or remove the line",
+            "no item", place=sheet.where(line, item + 1), remedy="complete or remove the line"
         )
     value: float | None = None
     if rating is not None:
         text = with_point(cells[rating])
         if not is_number(text):
-            what = (
-                "text where a number belongs" if cells[rating] else "no rating"
-            )
+            what = "text where a number belongs" if cells[rating] else "no rating"
             remedy = "give each rating as a number; put quotes around a title that holds a comma"
-            raise DataError(
-                what,
-                place=sheet.where(line, f"{rating + 1} (rating)"),
-                remedy=remedy,
-            )
+            raise DataError(what, place=sheet.where(line, f"{rating + 1} (rating)"), remedy=remedy)
         value = float(text)
         if not isfinite(value):
             raise DataError(
@@ -217,9 +167,7 @@ def one(
     if time is not None and time < len(cells) and cells[time]:
         moment = seconds(cells[time])
         if moment is None:
-            raise time_fault(
-                sheet.where(line, f"{time + 1} (time)"), text=cells[time]
-            )
+            raise time_fault(sheet.where(line, f"{time + 1} (time)"), text=cells[time])
     return PersonalRating(cells[item], value, moment, line)
 
 

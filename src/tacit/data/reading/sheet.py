@@ -88,19 +88,11 @@ def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> SmallTable:
             place=label,
             remedy="leave out columns that are not needed",
         )
-    columns = [
-        [_text(value) for value in frame.to_series(k).to_list()]
-        for k in range(frame.width)
-    ]
-    rows = [
-        (line, list(cells))
-        for line, cells in enumerate(zip(*columns, strict=True), start=1)
-    ]
+    columns = [[_text(value) for value in frame.to_series(k).to_list()] for k in range(frame.width)]
+    rows = [(line, list(cells)) for line, cells in enumerate(zip(*columns, strict=True), start=1)]
     if not rows:
         raise DataError(
-            "there is no row in it",
-            place=label,
-            remedy="give at least one row of data",
+            "there is no row in it", place=label, remedy="give at least one row of data"
         )
     return SmallTable(label, list(frame.columns), rows, "row")
 
@@ -116,9 +108,7 @@ def _told(frame: pl.DataFrame) -> pl.DataFrame:
         return isinstance(kind, pl.List) and simple(kind.inner)  # type: ignore[arg-type]
 
     kinds = frame.schema.items()
-    return frame.select(
-        [name for name, kind in kinds if simple(kind) or listed(kind)]
-    )
+    return frame.select([name for name, kind in kinds if simple(kind) or listed(kind)])
 
 
 def _letters(frame: pl.DataFrame) -> int:
@@ -181,9 +171,7 @@ def read_sheet(
     except csv.Error:
         where = place(part.label, rows[-1][0] + 1 if rows else 1)
         raise DataError(
-            "a row cannot be split into fields",
-            place=where,
-            remedy="check its quotes",
+            "a row cannot be split into fields", place=where, remedy="check its quotes"
         ) from None
     if not rows:
         raise DataError(
@@ -196,9 +184,7 @@ def read_sheet(
 
 def with_header(sheet: SmallTable, known: set[str] | None = None) -> SmallTable:
     """The first row taken as the header if it looks like one."""
-    if sheet.header is not None or not looks_like_header(
-        sheet.rows[0][1], known
-    ):
+    if sheet.header is not None or not looks_like_header(sheet.rows[0][1], known):
         return sheet
     if len(sheet.rows) == 1:
         raise DataError(

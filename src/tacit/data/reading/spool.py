@@ -92,21 +92,15 @@ class Spool(Generic[Number]):
 class RowBuckets:
     """Rows of people one after the other, in a scratch file for each run of people."""
 
-    def __init__(
-        self, counts: NDArray[np.int64], most: int, record: Any, folder: Path
-    ) -> None:
+    def __init__(self, counts: NDArray[np.int64], most: int, record: Any, folder: Path) -> None:
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
         cuts = np.searchsorted(ends, np.arange(most, total, most), side="left")
         self.edges = np.unique(np.concatenate([[0], cuts + 1, [len(counts)]]))
         self.edges = self.edges[self.edges <= len(counts)]
         size = len(self.edges) - 1
-        self.files: list[Spool[Any]] = [
-            Spool(record, folder) for _ in range(size)
-        ]
-        of_each = np.repeat(
-            np.arange(size, dtype=np.uint16), np.diff(self.edges)
-        )
+        self.files: list[Spool[Any]] = [Spool(record, folder) for _ in range(size)]
+        of_each = np.repeat(np.arange(size, dtype=np.uint16), np.diff(self.edges))
         self.bucket = of_each
 
     def add(self, rows: NDArray[Any]) -> None:

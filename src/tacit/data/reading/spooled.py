@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import LONGEST, Catalogue
 from tacit.data.packed.names import Names, Numbers, Texts
 from tacit.data.packed.packed import Packed, facts_of, open_pack
-from tacit.data.packed.store import (
-    MOST_VALUES,
-    Numbered,
-    PackWriter,
-    RecordShape,
-)
+from tacit.data.packed.store import MOST_VALUES, Numbered, PackWriter, RecordShape
 from tacit.data.ratings import Notes, Ratings, check_latest, counted
 from tacit.data.reading.assemble import (
     Duplicates,
@@ -29,13 +24,7 @@ from tacit.data.reading.assemble import (
     sort_rows,
 )
 from tacit.data.reading.cells import TABLE, Codes, IdColumn, present
-from tacit.data.reading.spool import (
-    PIECE,
-    RowBuckets,
-    Spool,
-    highest,
-    unique_ids,
-)
+from tacit.data.reading.spool import PIECE, RowBuckets, Spool, highest, unique_ids
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
 from tacit.errors import DataError
@@ -112,11 +101,7 @@ class SpooledTable(Table):
             self._found = np.union1d(self._found, fresh).astype(np.float32)
 
     def finish(
-        self,
-        label: str,
-        layout: str,
-        catalogue: Catalogue | None,
-        duplicates: Duplicates,
+        self, label: str, layout: str, catalogue: Catalogue | None, duplicates: Duplicates
     ) -> Ratings:
         """The pack, open."""
         if not self.rows:
@@ -158,9 +143,7 @@ class _Sorting:
         self.below = 0
         """Ratings below what counts as a like."""
 
-    def _items(
-        self, catalogue: Catalogue | None
-    ) -> tuple[Callable[[Codes], Codes], Sequence[str]]:
+    def _items(self, catalogue: Catalogue | None) -> tuple[Callable[[Codes], Codes], Sequence[str]]:
         found = coded(self.table.items)
         names = list(found.names)
         if catalogue is None:
@@ -198,9 +181,7 @@ class _Sorting:
                     self._tell(last, len(alive), "sort")
                 self._check_left(writer.cells, int(alive.sum()))
                 facts = facts_of(self.schema, self._noted())
-                writer.finish(
-                    left_of(self.people.names, alive), self.item_names, facts
-                )
+                writer.finish(left_of(self.people.names, alive), self.item_names, facts)
         finally:
             buckets.close()
         return open_pack(target)
@@ -264,23 +245,13 @@ class _Sorting:
             return np.ascontiguousarray(rows[name]) if name in names else None
 
         user = column("user") - np.uint32(first)
-        cells = RowsRead(
-            user,
-            column("item"),
-            column("value"),
-            column("time"),
-            column("line"),
-        )
+        cells = RowsRead(user, column("item"), column("value"), column("time"), column("line"))
         ptr = np.zeros(last - first + 1, np.int64)
         if cells.user.size:
             ptr = sort_rows(cells, last - first)
             spot = f"{self.table.unit} {{}}".format
-            ptr, merged = merge_repeats(
-                cells, ptr, self.duplicates, self.label, spot
-            )
-            self.notes = replace(
-                self.notes, duplicates=self.notes.duplicates + merged
-            )
+            ptr, merged = merge_repeats(cells, ptr, self.duplicates, self.label, spot)
+            self.notes = replace(self.notes, duplicates=self.notes.duplicates + merged)
         if self.schema.positive is not None:
             keep = cells.value >= np.float32(self.schema.positive)
             self.below += int(keep.size - np.count_nonzero(keep))

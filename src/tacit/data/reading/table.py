@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
-from tacit.data.reading.cells import (
-    Codes,
-    Column,
-    Fault,
-    Growing,
-    IdColumn,
-    numbers_of,
-    seconds,
-)
+from tacit.data.reading.cells import Codes, Column, Fault, Growing, IdColumn, numbers_of, seconds
 from tacit.data.schema import Schema
 from tacit.errors import DataError
 from tacit.hidden import shapes
@@ -132,10 +124,7 @@ class Table:
         """Which rows are ratings to keep (None: all); a Fault at the first off the scale."""
         self.rows += values.size
         present = values != self.absent if self.absent is not None else np.True_
-        wrong = (
-            ~((values >= self.schema.low) & (values <= self.schema.high))
-            & present
-        )
+        wrong = ~((values >= self.schema.low) & (values <= self.schema.high)) & present
         if wrong.any():
             raise Fault(int(wrong.argmax()), "rating")
         if self.absent is None or np.all(present):
@@ -144,11 +133,7 @@ class Table:
         return np.asarray(present)
 
     def finish(
-        self,
-        label: str,
-        layout: str,
-        catalogue: Catalogue | None,
-        duplicates: Duplicates,
+        self, label: str, layout: str, catalogue: Catalogue | None, duplicates: Duplicates
     ) -> Ratings:
         """The ratings in user order."""
         if not self.rows:
@@ -204,6 +189,4 @@ class Table:
     def _messages(self) -> tuple[str, ...]:
         if not self.dropped_absent:
             return ()
-        return (
-            f"dropped {counted(self.dropped_absent, 'row')} without an explicit rating",
-        )
+        return (f"dropped {counted(self.dropped_absent, 'row')} without an explicit rating",)

@@ -143,10 +143,7 @@ def listed_as(items: Sequence[str], kind: Any) -> ListedIds:
     import pyarrow as pa
 
     if not pa.types.is_integer(kind):
-        return ListedIds(
-            pa.array(list(items), pa.string()),
-            np.arange(len(items), dtype=np.int32),
-        )
+        return ListedIds(pa.array(list(items), pa.string()), np.arange(len(items), dtype=np.int32))
     whole = [
         (int(name), place)
         for place, name in enumerate(items)
@@ -230,15 +227,9 @@ class NumberRows:
             keys = ((name, number_key(name)) for name in names if name)
             found = [(repr(key), name) for name, key in keys if key]
             numbers = [number for number, _ in found]
-            written = [
-                blake2b(name.encode(), digest_size=16).hexdigest()
-                for _, name in found
-            ]
+            written = [blake2b(name.encode(), digest_size=16).hexdigest() for _, name in found]
             yield pa.RecordBatch.from_arrays(
-                [
-                    pa.array(numbers, pa.string()),
-                    pa.array(written, pa.string()),
-                ],
+                [pa.array(numbers, pa.string()), pa.array(written, pa.string())],
                 ["number", "written"],
             )
 

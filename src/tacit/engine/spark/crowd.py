@@ -43,9 +43,7 @@ class Crowded:
         """From its bytes."""
         found = unpack_arrays(data)
         personal = {
-            name.removeprefix(KEPT): kept
-            for name, kept in found.items()
-            if name.startswith(KEPT)
+            name.removeprefix(KEPT): kept for name, kept in found.items() if name.startswith(KEPT)
         }
         value = found["value"]
         if value.dtype == np.uint8:
@@ -64,11 +62,7 @@ class Crowded:
         that are whole quarters take one."""
         kept = {KEPT + name: each for name, each in self.personal.items()}
         item = self.item.astype(index_type(n_items), copy=False)
-        own: dict[str, NDArray[Any]] = {
-            "who": self.who,
-            "ptr": self.ptr,
-            "item": item,
-        }
+        own: dict[str, NDArray[Any]] = {"who": self.who, "ptr": self.ptr, "item": item}
         held = dict(zip(HELD, self.held, strict=False))
         short = in_quarters(self.value)
         value = self.value if short is None else short
@@ -92,6 +86,4 @@ class Crowded:
         rank[order] = np.arange(len(order)) - np.repeat(self.ptr[:-1], counts)
         keep = rank < most
         ptr = np.concatenate([[0], np.minimum(counts, most).cumsum()])
-        return replace(
-            self, ptr=ptr, item=self.item[keep], value=self.value[keep]
-        )
+        return replace(self, ptr=ptr, item=self.item[keep], value=self.value[keep])

@@ -21,21 +21,8 @@ from tacit.engine.gram import BAND, check_memory
 from tacit.engine.spark.bands import AddBands, Products, rows_of_band
 from tacit.engine.spark.keys import fresh_key
 from tacit.engine.spark.session import cores_of, session, spark_errors
-from tacit.engine.spark.table import (
-    PARTITION,
-    PackedBlocks,
-    SparkRatings,
-    let_go,
-    spread,
-)
-from tacit.engine.spark.wire import (
-    ROW,
-    SUM,
-    WireRow,
-    raise_fault,
-    rows_of,
-    unpack_arrays,
-)
+from tacit.engine.spark.table import PARTITION, PackedBlocks, SparkRatings, let_go, spread
+from tacit.engine.spark.wire import ROW, SUM, WireRow, raise_fault, rows_of, unpack_arrays
 from tacit.engine.spark.work import InTurn, Keys, Limit, PartitionWork
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease, release
@@ -82,12 +69,7 @@ class Spark:
         self._n_items = len(ratings.items)
 
     @classmethod
-    def over(
-        cls,
-        ratings: SparkRatings | Ratings,
-        how: How,
-        budget: Budget | None = None,
-    ) -> Self:
+    def over(cls, ratings: SparkRatings | Ratings, how: How, budget: Budget | None = None) -> Self:
         """An engine over these ratings, as it was asked for."""
         return cls(ratings, how.threads, how.progress)
 
@@ -126,21 +108,16 @@ class Spark:
             self._check_round(round_)
 
     def _check_round(self, round_: Round) -> None:
-        papers = [
-            round_.takes_part.printed,
-            *(part.printed for part in round_.parts),
-        ]
+        papers = [round_.takes_part.printed, *(part.printed for part in round_.parts)]
         if any(papers):
             raise SettingError(
-                f"the round {round_.name} is as a paper prints it, which does not run on "
-                "a cluster",
+                f"the round {round_.name} is as a paper prints it, which does not run on a cluster",
                 remedy="use --engine threads",
             )
         if any(part.kind is Kind.REPORT for part in round_.parts):
             # A sum of n bits is odd if n is: exact about who takes part, which is private.
             raise SettingError(
-                "randomized reports show who takes part",
-                remedy="use --engine local or simulate",
+                "randomized reports show who takes part", remedy="use --engine local or simulate"
             )
 
     # -------------------------------------------------------------- blocks of people
@@ -165,9 +142,7 @@ class Spark:
 
     # ------------------------------------------------------------------------ a round
 
-    def run(
-        self, round_: Round, state: State, charge: Charge
-    ) -> Mapping[str, Released]:
+    def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Sum on the cluster, then noise and release part by part."""
         self._check_round(round_)
         self._there()
@@ -186,16 +161,12 @@ class Spark:
                     bands = (
                         made.coalesce(tasks).mapInArrow(products, ROW)
                         if round_.personal
-                        else self._blocks.coalesce(tasks).mapInArrow(
-                            InTurn(work, products), ROW
-                        )
+                        else self._blocks.coalesce(tasks).mapInArrow(InTurn(work, products), ROW)
                     )
                     done[part.name] = self._matrix(path, part, bands, charge)
                 else:
                     whole = sums[part.name]
-                    done[part.name] = release(
-                        path, whole, part.bound.steps, charge
-                    )
+                    done[part.name] = release(path, whole, part.bound.steps, charge)
         if self._progress:
             self._progress(1, 1, round_.name)
         if round_.personal:
@@ -214,11 +185,7 @@ class Spark:
         # What comes after the sum is the driver's: it is not sent.
         sent = replace(round_, absorb=_driver, chosen=None)
         return PartitionWork(
-            sent,
-            state,
-            self.ratings.schema,
-            self._n_items,
-            Keys(fresh_key(), self._place_key),
+            sent, state, self.ratings.schema, self._n_items, Keys(fresh_key(), self._place_key)
         )
 
     def _sums(self, round_: Round, made: Any) -> dict[str, NDArray[np.int64]]:
@@ -262,16 +229,12 @@ class Spark:
 
     # ----------------------------------------------------------------------- matrices
 
-    def _matrix(
-        self, path: str, part: Part, bands: Any, charge: Charge
-    ) -> Released:
+    def _matrix(self, path: str, part: Part, bands: Any, charge: Charge) -> Released:
         """An item-item matrix, summed and noised band by band."""
         from tacit.engine.kernels import mirror
 
         size = part.size
-        opened = GramRelease(
-            path, size, part.diagonal, part.bound.steps, charge
-        )
+        opened = GramRelease(path, size, part.diagonal, part.bound.steps, charge)
         out = np.zeros((size, size), np.float32)
         left = set(range(0, size, rows_of_band(size)))
 
@@ -301,17 +264,14 @@ class Spark:
     @property
     def _gram_tasks(self) -> int:
         """Tasks that each hold the bounded rows of their people."""
-        return max(
-            cores_of(self.ratings.frame.sparkSession),
-            -(-self._there().cells // GRAM_CELLS),
-        )
+        return max(cores_of(self.ratings.frame.sparkSession), -(-self._there().cells // GRAM_CELLS))
 
     def _added(self, part: Part, products: Any) -> Iterator[WireRow]:
         """The finished bands, each once."""
         bands = -(-part.size // rows_of_band(part.size))
-        added = products.repartition(
-            -(-bands // PER_PARTITION), "place"
-        ).mapInArrow(AddBands(), ROW)
+        added = products.repartition(-(-bands // PER_PARTITION), "place").mapInArrow(
+            AddBands(), ROW
+        )
         if part.size**2 * 4 <= AT_ONCE:
             rows = rows_of(added.toArrow().to_batches())
         else:

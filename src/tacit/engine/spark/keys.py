@@ -56,10 +56,7 @@ def words(key: bytes, who: Digests) -> NDArray[np.uint64]:
 
 
 def cell_words(
-    key: bytes,
-    who: Digests,
-    owner: NDArray[np.int64],
-    item: NDArray[np.unsignedinteger],
+    key: bytes, who: Digests, owner: NDArray[np.int64], item: NDArray[np.unsignedinteger]
 ) -> NDArray[np.uint64]:
     """A secret word for each rating: of its person (a row of `who`) and its item."""
     cells = np.ascontiguousarray(who).view(np.uint64).reshape(-1, 2)[owner]

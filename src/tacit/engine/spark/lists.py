@@ -17,9 +17,7 @@ from tacit.hidden import shapes
 from tacit.kernels.pools import one_blas_thread
 from tacit.model.person.lists import ListMaker
 
-COLUMNS = (
-    "person string, rank int, item string, expected double, personal boolean"
-)
+COLUMNS = "person string, rank int, item string, expected double, personal boolean"
 CELLS = 1 << 14
 """Ratings of people whose lists are made at a time."""
 
@@ -70,9 +68,7 @@ class Listing:
         raise Failure(f"a list could not be made ({name})")
 
 
-def write_lists(
-    ratings: SparkRatings, maker: ListMaker, out: str, *, overwrite: bool
-) -> int:
+def write_lists(ratings: SparkRatings, maker: ListMaker, out: str, *, overwrite: bool) -> int:
     """Write everyone's list as parquet at a path that all machines see; how many people."""
     from pyspark.sql import functions as sql
 

@@ -63,9 +63,7 @@ class Pack:
                 yield WireRow(BLOCK, 0, 0, block.write(self.n_items))
         yield told(seen.facts())
 
-    def runs(
-        self, batches: Iterator[Any], cells: int, seen: PartitionFacts
-    ) -> Iterator[Runs]:
+    def runs(self, batches: Iterator[Any], cells: int, seen: PartitionFacts) -> Iterator[Runs]:
         """Runs of whole people of about so many cells, from rows of this partition."""
         return whole_people(seen.marks(gathered(batches)), cells)
 
@@ -107,11 +105,7 @@ class Pack:
             seen.facts_["left_out"] += int(gone.sum())
             keep &= ~gone[owner]
         there = np.bincount(owner[keep], minlength=len(names)) > 0
-        seen.mark += mark_of(
-            name
-            for name, is_there in zip(names, there, strict=True)
-            if is_there
-        )
+        seen.mark += mark_of(name for name, is_there in zip(names, there, strict=True) if is_there)
         held = np.zeros(len(keep), bool)
         if self.apart is not None:
             away = self.apart.cells(names, self.items, owner, cells.item)
@@ -133,10 +127,7 @@ class Pack:
 
 
 def _held(
-    owner: NDArray[np.int64],
-    held: NDArray[np.bool_],
-    alive: NDArray[np.int64],
-    cells: RowsRead,
+    owner: NDArray[np.int64], held: NDArray[np.bool_], alive: NDArray[np.int64], cells: RowsRead
 ) -> tuple[NDArray[Any], ...]:
     """What is kept apart, of the people who have other ratings too."""
     there = np.zeros(int(owner.max()) + 1, bool)
@@ -220,9 +211,7 @@ def whole_people(batches: Iterator[Any], cells: int) -> Iterator[Runs]:
             continue
         end = int(found.ends[-2])
         yield found._replace(
-            names=found.names[:-1],
-            ends=found.ends[:-1],
-            rows=found.rows.slice(0, end),
+            names=found.names[:-1], ends=found.ends[:-1], rows=found.rows.slice(0, end)
         )
         held, goal = [found.rows.slice(end)], cells
         count -= end

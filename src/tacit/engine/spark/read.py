@@ -97,11 +97,7 @@ def _open(path: str, spark: Any) -> Any:
     with spark_errors(f"opened {path}"):
         if not path.lower().endswith(TEXT):
             return spark.read.parquet(path)
-        options = {
-            "sep": "\t" if ".tsv" in path.lower() else ",",
-            "quote": '"',
-            "escape": '"',
-        }
+        options = {"sep": "\t" if ".tsv" in path.lower() else ",", "quote": '"', "escape": '"'}
         frame = spark.read.options(**options, header=True).csv(path)
         mark = delimiter_of(frame.columns, options["sep"])
         if mark != options["sep"]:
@@ -116,9 +112,7 @@ def delimiter_of(names: Sequence[str], tried: str) -> str:
     """What divides the first line, of which `tried` has made these names: a comma unless
     another mark stands in it more often (rows with decimal commas have those inside)."""
     line = tried.join(names)
-    return max(
-        tried, *MARKS, key=lambda mark: (line.count(mark), mark == tried)
-    )
+    return max(tried, *MARKS, key=lambda mark: (line.count(mark), mark == tried))
 
 
 def _headless(frame: Any) -> bool:
@@ -178,14 +172,10 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> TableFacts:
             # Numbers need no cleaning, and Spark counts them without Python.
             found = frame.groupBy("item").count().toArrow()
         else:
-            made = frame.select("item").mapInArrow(
-                IdRows(), "name string, count long"
-            )
+            made = frame.select("item").mapInArrow(IdRows(), "name string, count long")
             found = made.groupBy("name").agg({"count": "sum"}).toArrow()
     rows = int(sum(found.column(1).to_pylist()))
-    names = [
-        str(name) for name in found.column(0).to_pylist() if name is not None
-    ]
+    names = [str(name) for name in found.column(0).to_pylist() if name is not None]
     if items is not None:
         check_listed(names, items, label)
         return TableFacts(items.ids, rows)

@@ -87,7 +87,4 @@ def judged(ratings: SparkRatings, personal: PersonalModel, items: Any) -> Any:
         sums.update(json.loads(bytes(row.data)))
     if not sums["count"]:
         return {"rmse": None, "mae": None}
-    return {
-        "rmse": sqrt(sums["squares"] / sums["count"]),
-        "mae": sums["sizes"] / sums["count"],
-    }
+    return {"rmse": sqrt(sums["squares"] / sums["count"]), "mae": sums["sizes"] / sums["count"]}

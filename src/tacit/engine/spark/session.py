@@ -61,10 +61,7 @@ def session(threads: int | None = None) -> Any:
         builder = builder.master(f"local[{cores}]")
         scratch = tempfile.mkdtemp(prefix="tacit-spark-")
         atexit.register(_sweep, scratch)
-        own = {
-            "spark.local.dir": scratch,
-            "spark.sql.shuffle.partitions": str(cores),
-        }
+        own = {"spark.local.dir": scratch, "spark.sql.shuffle.partitions": str(cores)}
         for name, value in {**LOCAL, **own}.items():
             builder = builder.config(name, value)
     # Java starts in a process of its own: meanwhile this one loads what it will need.
@@ -81,8 +78,7 @@ def session(threads: int | None = None) -> Any:
         # Whatever Java or Spark say: the remedy is one.
         raise Failure(
             f"Spark could not be started ({type(error).__name__})",
-            remedy="is Java 17 or later installed? `java -version` says it; see "
-            "docs/spark.md",
+            remedy="is Java 17 or later installed? `java -version` says it; see docs/spark.md",
         ) from None
 
 
@@ -92,11 +88,7 @@ def _load_kernels() -> None:
 
     from tacit.kernels.rows import add_rows
 
-    add_rows(
-        np.zeros(1, np.uint32),
-        np.zeros((1, 1), np.int64),
-        np.zeros((1, 1), np.int64),
-    )
+    add_rows(np.zeros(1, np.uint32), np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64))
 
 
 def _wake(spark: Any, cores: int, scratch: str) -> None:

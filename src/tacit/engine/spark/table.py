@@ -135,9 +135,7 @@ class SparkRatings:
 
     def _code(self, items: Sequence[str]) -> Code:
         schema = self.schema
-        return Code(
-            tuple(items), schema.low, schema.high, self.rated, self.timed
-        )
+        return Code(tuple(items), schema.low, schema.high, self.rated, self.timed)
 
     def _coded(self, items: Sequence[str]) -> Any:
         """Rows of ids that can be compared, places of items, and numbers."""
@@ -154,8 +152,7 @@ class SparkRatings:
         for each in told:
             if each["version"] != tacit.__version__:
                 raise Failure(
-                    f"executors have Tacit {each['version']}, and the driver "
-                    f"{tacit.__version__}",
+                    f"executors have Tacit {each['version']}, and the driver {tacit.__version__}",
                     remedy="install one version on all machines",
                 )
             facts.update(each["facts"])
@@ -171,10 +168,7 @@ class SparkRatings:
             below = counted(facts["below"], "rating")
             messages = (*messages, f"dropped {below} below {least:g}")
         notes = replace(
-            self.notes,
-            duplicates=facts["duplicates"],
-            dropped_items=dropped,
-            messages=messages,
+            self.notes, duplicates=facts["duplicates"], dropped_items=dropped, messages=messages
         )
         packed = PackedBlocks(
             blocks,
@@ -186,9 +180,7 @@ class SparkRatings:
         finalize(packed, let_go, blocks)
         return packed
 
-    def _check(
-        self, faults: Counter[str], facts: Counter[str], dropped: int
-    ) -> None:
+    def _check(self, faults: Counter[str], facts: Counter[str], dropped: int) -> None:
         """Refuse what no fit can be made of."""
         self._refuse(faults)
         self._need_people(facts, dropped)
@@ -200,9 +192,7 @@ class SparkRatings:
             raise DataError(
                 f"{FAULTS[mark]}, in {counted(faults[text], 'row')}",
                 place=self.label,
-                remedy=REMEDIES.get(
-                    mark, "correct the table, or leave such rows out"
-                ),
+                remedy=REMEDIES.get(mark, "correct the table, or leave such rows out"),
             )
 
     def _check_two_ways(self) -> None:
@@ -225,9 +215,7 @@ class SparkRatings:
     def _need_people(self, facts: Counter[str], dropped: int) -> None:
         if not facts["people"]:
             raise DataError(
-                "no rating is of an item in the catalogue"
-                if dropped
-                else "no rating is left",
+                "no rating is of an item in the catalogue" if dropped else "no rating is left",
                 place=self.label,
                 remedy="check that both use the same item ids"
                 if dropped
@@ -261,9 +249,5 @@ def spread(ratings: Ratings, spark: Any) -> SparkRatings:
     with spark_errors("took over the ratings"):
         frame = spark.createDataFrame(table)
     return SparkRatings(
-        frame,
-        ratings.schema,
-        ratings.items,
-        notes=ratings.notes,
-        rows=len(ratings),
+        frame, ratings.schema, ratings.items, notes=ratings.notes, rows=len(ratings)
     )

@@ -46,9 +46,7 @@ class WireRow(NamedTuple):
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays by name in one piece of bytes, each on a border of 8."""
     kept = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
-    head = json.dumps(
-        {name: [each.dtype.str, each.shape] for name, each in kept.items()}
-    ).encode()
+    head = json.dumps({name: [each.dtype.str, each.shape] for name, each in kept.items()}).encode()
     pieces = [len(head).to_bytes(8, "little"), _padded(head)]
     pieces += [_padded(each.tobytes()) for each in kept.values()]
     return b"".join(pieces)
@@ -135,9 +133,7 @@ def guarded(task: Any) -> Any:
     return run
 
 
-def blocks_of(
-    batches: Iterable[Any], faults: list[WireRow]
-) -> Iterator[WireRow]:
+def blocks_of(batches: Iterable[Any], faults: list[WireRow]) -> Iterator[WireRow]:
     """The blocks among the rows; faults of earlier tasks are handed on, since people would
     be missing without a word."""
     for row in rows_of(batches):

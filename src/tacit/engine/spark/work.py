@@ -51,9 +51,7 @@ class Partition(Threads):
         super().__init__(block.ratings(schema), 1)
         self._digests = block.who
         self._keys = keys
-        self._personal = {
-            name: kept.copy() for name, kept in block.personal.items()
-        }
+        self._personal = {name: kept.copy() for name, kept in block.personal.items()}
 
     def coins(self) -> NDArray[np.uint64]:
         """A secret word for each person and this round."""
@@ -106,17 +104,13 @@ class PartitionWork:
         for name, total in totals.items():
             yield from pieces(places[name], total.whole)
 
-    def _block(
-        self, block: Crowded, totals: dict[str, RunningSum]
-    ) -> Iterator[WireRow]:
+    def _block(self, block: Crowded, totals: dict[str, RunningSum]) -> Iterator[WireRow]:
         """One block: added to the sums of its partition."""
         people = Partition(block, self.schema, self.keys)
         # A few people of each partition are computed once more, alone.
         people.watched = not totals
         factors = factors_of(self.round_)
-        for name, total in people.sums(
-            self.round_, self.state, factors
-        ).items():
+        for name, total in people.sums(self.round_, self.state, factors).items():
             if name in totals:
                 totals[name].merge(total)
             else:

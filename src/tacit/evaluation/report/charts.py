@@ -61,8 +61,7 @@ def plotting() -> Any:
         import matplotlib
     except ImportError:
         raise SettingError(
-            "pictures need matplotlib, which is not installed",
-            remedy="pip install 'tacit[plots]'",
+            "pictures need matplotlib, which is not installed", remedy="pip install 'tacit[plots]'"
         ) from None
     return matplotlib
 
@@ -92,25 +91,17 @@ def picture(
 
 
 def svg(
-    name: str,
-    draw: Draw,
-    told: str,
-    size: tuple[float, float] = WIDE,
-    mark: str = NOT_PRIVATE,
+    name: str, draw: Draw, told: str, size: tuple[float, float] = WIDE, mark: str = NOT_PRIVATE
 ) -> str:
     """One drawing as an inline `<svg>`."""
     figure = drawn(draw, size, mark)
     out = StringIO()
     with styled():
-        figure.savefig(
-            out, format="svg", metadata={"Date": None, "Creator": None}
-        )
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     return _inline(out.getvalue(), name, told)
 
 
-def drawn(
-    draw: Draw, size: tuple[float, float] = WIDE, mark: str = NOT_PRIVATE
-) -> Figure:
+def drawn(draw: Draw, size: tuple[float, float] = WIDE, mark: str = NOT_PRIVATE) -> Figure:
     """One drawing as a matplotlib figure, outside of any window system."""
     plotting()
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -122,9 +113,7 @@ def drawn(
         narrow = size[0] < WIDE[0] / 1.5
         draw(figure, narrow)
         if mark:
-            figure.suptitle(
-                mark, x=0.015, ha="left", fontsize=8, color=COLOURS["warn"]
-            )
+            figure.suptitle(mark, x=0.015, ha="left", fontsize=8, color=COLOURS["warn"])
     return figure
 
 

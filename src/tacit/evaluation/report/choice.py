@@ -86,12 +86,9 @@ def _verdict_of_range(found: EpsilonChoice) -> str:
     )
     if found.met:
         return told + (
-            f"above {last.epsilon:g} they keep more than four fifths, and more epsilon buys "
-            "little."
+            f"above {last.epsilon:g} they keep more than four fifths, and more epsilon buys little."
         )
-    return told + (
-        f"even at {last.epsilon:g} they keep no more than {percent(last.overlap)}."
-    )
+    return told + (f"even at {last.epsilon:g} they keep no more than {percent(last.overlap)}.")
 
 
 def meaning(found: EpsilonChoice) -> str:
@@ -224,17 +221,11 @@ def _words(one: Candidate, delta: float) -> str:
 
 
 def _others() -> str:
-    rows = [
-        (one.who, one.what, one.epsilon, one.about, one.source)
-        for one in DEPLOYMENTS
-    ]
+    rows = [(one.who, one.what, one.epsilon, one.about, one.source) for one in DEPLOYMENTS]
     return paragraph(
         "An epsilon can only be compared with another of the same unit and period: one person "
         "for good is a stronger promise than one person for a day."
-    ) + table(
-        ("who", "what", "epsilon", "protected, and for how long", "source"),
-        rows,
-    )
+    ) + table(("who", "what", "epsilon", "protected, and for how long", "source"), rows)
 
 
 def _sure(found: EpsilonChoice) -> str:
@@ -246,9 +237,7 @@ def _sure(found: EpsilonChoice) -> str:
     )
     if told.each is None:
         what = "ratings" if told.metric == "rmse" else "likes"
-        words += (
-            f"It would be surer if somebody said how many {what} a person has. "
-        )
+        words += f"It would be surer if somebody said how many {what} a person has. "
     if found.twin is None and told.spread is None:
         words += (
             "The accuracy itself, unlike its loss, depends on how predictable people are, which "

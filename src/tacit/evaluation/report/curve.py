@@ -79,9 +79,7 @@ def _mark(axes: Axes, told: Forecast, marks: Marks) -> None:
     for place, (name, epsilon) in enumerate(marks):
         at = told.at(epsilon).cost
         colour = SERIES[(place + 1) % len(SERIES)]
-        axes.plot(
-            [epsilon, epsilon], [at.low, at.high], color=colour, linewidth=3
-        )
+        axes.plot([epsilon, epsilon], [at.low, at.high], color=colour, linewidth=3)
         axes.plot([epsilon], [at.middle], color=colour, marker="D")
         axes.annotate(
             name,
@@ -96,9 +94,7 @@ def _mark(axes: Axes, told: Forecast, marks: Marks) -> None:
 
 def cost_table(told: Forecast) -> str:
     """The same as a table of HTML."""
-    return table(
-        ("epsilon", *headings(told)), [cells(line) for line in told.lines]
-    )
+    return table(("epsilon", *headings(told)), [cells(line) for line in told.lines])
 
 
 def headings(told: Forecast) -> tuple[str, ...]:
@@ -110,13 +106,7 @@ def headings(told: Forecast) -> tuple[str, ...]:
 
 def cells(line: ForecastLine) -> tuple[str, ...]:
     """One line of the table."""
-    numbers = (
-        line.cost.low,
-        line.cost.middle,
-        line.cost.high,
-        line.error.low,
-        line.error.high,
-    )
+    numbers = (line.cost.low, line.cost.middle, line.cost.high, line.error.low, line.error.high)
     return (f"{line.epsilon:g}", *(f"{number:.3f}" for number in numbers))
 
 
@@ -129,9 +119,7 @@ def in_letters(told: Forecast) -> str:
     drawn = [f"  {labels(told)[0]}; bars hold nine data sets in ten"]
     for number in range(ROWS - 1, -1, -1):
         at = floor + number * step
-        marks = "".join(
-            _letter(line, at, step).center(COLUMN) for line in lines
-        )
+        marks = "".join(_letter(line, at, step).center(COLUMN) for line in lines)
         drawn.append(f"{at:8.3f} ┤{marks}".rstrip())
     drawn.append(" " * 9 + "└" + "─" * (COLUMN * len(lines)))
     named = "".join(f"{line.epsilon:g}".center(COLUMN) for line in lines)

@@ -32,19 +32,9 @@ def save_figure(figure: Figure, place: str) -> None:
 
     ending = check_picture(place)
     out = BytesIO()
-    stamps = {
-        "svg": {"Date": None},
-        "pdf": {"CreationDate": None},
-        "png": {},
-    }
+    stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     with plotting().rc_context({"svg.hashsalt": SALT}):
-        figure.savefig(
-            out,
-            format=ending,
-            metadata=stamps[ending],
-            facecolor="white",
-            dpi=160,
-        )
+        figure.savefig(out, format=ending, metadata=stamps[ending], facecolor="white", dpi=160)
     write(place, out.getvalue())
 
 

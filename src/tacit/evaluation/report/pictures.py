@@ -6,13 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.evaluation.arms import NOISE_OFF
-from tacit.evaluation.report.charts import (
-    COLOURS,
-    MARKERS,
-    SERIES,
-    Draw,
-    bare_log,
-)
+from tacit.evaluation.report.charts import COLOURS, MARKERS, SERIES, Draw, bare_log
 from tacit.evaluation.tables import better_when_higher
 from tacit.ledger.statement.words import as_likes
 
@@ -23,11 +17,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.result import Evaluation
     from tacit.evaluation.tables import Line
 
-UNITS = {
-    "user": "a whole person",
-    "rating": "one rating",
-    "value": "one rating's value",
-}
+UNITS = {"user": "a whole person", "rating": "one rating", "value": "one rating's value"}
 AXES = {
     "rmse": "error of a prediction (RMSE)",
     "mae": "mean miss of a prediction (MAE)",
@@ -44,9 +34,7 @@ def units(found: Evaluation) -> list[str]:
     return list(dict.fromkeys(str(cell["unit"]) for cell in private))
 
 
-def series(
-    found: Evaluation, unit: str | None = None
-) -> list[tuple[str, list[Line], Line | None]]:
+def series(found: Evaluation, unit: str | None = None) -> list[tuple[str, list[Line], Line | None]]:
     """One line a method, calibration and swept setting of a unit (the first unless said):
     its name, its cells by rising epsilon, and its twin."""
     wanted = unit or next(iter(units(found)), None)
@@ -88,9 +76,7 @@ def curve(found: Evaluation, metric: str, unit: str | None = None) -> Draw:
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
         lines = series(found, unit)
-        budgets = sorted(
-            {float(cell["epsilon"]) for _, cells, _ in lines for cell in cells}
-        )
+        budgets = sorted({float(cell["epsilon"]) for _, cells, _ in lines for cell in cells})
         for place, (name, cells, twin) in enumerate(lines):
             _one_curve(axes, place, name, cells, twin, metric)
         bare_log(axes, budgets)
@@ -105,12 +91,7 @@ def curve(found: Evaluation, metric: str, unit: str | None = None) -> Draw:
 
 
 def _one_curve(
-    axes: Axes,
-    place: int,
-    name: str,
-    cells: list[Line],
-    twin: Line | None,
-    metric: str,
+    axes: Axes, place: int, name: str, cells: list[Line], twin: Line | None, metric: str
 ) -> None:
     known = [cell for cell in cells if cell[metric] is not None]
     x = [float(cell["epsilon"]) for cell in known]
@@ -134,9 +115,7 @@ def _one_curve(
         )
 
 
-def _plain_line(
-    axes: Axes, found: Evaluation, metric: str, budgets: list[float]
-) -> None:
+def _plain_line(axes: Axes, found: Evaluation, metric: str, budgets: list[float]) -> None:
     """The best baseline: a model that does not beat it is of no use."""
     best = best_baseline(found, metric)
     if best is None or not budgets:
@@ -270,9 +249,7 @@ def spread(found: Evaluation, metric: str) -> Draw:
         axes.set_xticks(range(10, 100, 20 if narrow else 10))
         axes.set_xlabel("people, from those who pay least to most, in per cent")
         less = "less" if higher else "more"
-        axes.set_title(
-            f"{AXES.get(metric, metric)}: {less} than without privacy"
-        )
+        axes.set_title(f"{AXES.get(metric, metric)}: {less} than without privacy")
         _legend(figure, narrow)
 
     return draw

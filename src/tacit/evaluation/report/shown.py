@@ -53,14 +53,11 @@ def _arms(found: Evaluation) -> list[Arm]:
     return [*chosen, twin] if twin is not None else chosen
 
 
-def _one(
-    found: Evaluation, person: InventedPerson, place: int, arms: list[Arm]
-) -> str:
+def _one(found: Evaluation, person: InventedPerson, place: int, arms: list[Arm]) -> str:
     lists = [found.swept.shown(arm)[place] for arm in arms]
     twin = set(lists[-1]) if arms[-1].epsilon is None else set()
     heads = [
-        "without privacy" if arm.epsilon is None else f"epsilon {arm.epsilon:g}"
-        for arm in arms
+        "without privacy" if arm.epsilon is None else f"epsilon {arm.epsilon:g}" for arm in arms
     ]
     columns = "".join(f'<th scope="col">{escaped(head)}</th>' for head in heads)
     rows = []
@@ -91,9 +88,7 @@ def _rated(found: Evaluation, person: InventedPerson) -> str:
     return f"{told} Rated low: {', '.join(low)}." if low else told
 
 
-def _title(
-    found: Evaluation, rows: list[int], rank: int, twin: set[int]
-) -> str:
+def _title(found: Evaluation, rows: list[int], rank: int, twin: set[int]) -> str:
     if rank >= len(rows):
         return ""
     label = escaped(_label(found, rows[rank]))

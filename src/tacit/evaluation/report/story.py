@@ -58,8 +58,7 @@ def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
     what = "error" if metric == "rmse" else "found in lists"
     return card(
         f"{abs(change):.1f} % {less}",
-        f"{what} than without privacy: {budget} "
-        f"({value:.3f} against {twin[metric]:.3f})",
+        f"{what} than without privacy: {budget} ({value:.3f} against {twin[metric]:.3f})",
     )
 
 
@@ -92,8 +91,7 @@ def growth_words(found: Evaluation) -> str:
     plain = best_baseline(found, metric)
     if plain is not None:
         words.append(
-            f"Without any model ({plain['baseline']}) it is "
-            f"{_told(plain[metric], metric)}."
+            f"Without any model ({plain['baseline']}) it is {_told(plain[metric], metric)}."
         )
     best = found.reference
     if best is not None and best is not twin and best[metric] is not None:
@@ -171,12 +169,9 @@ def _why(few: float, many: float, metric: str) -> str:
     """Why those with few ratings, or those with many, pay more."""
     worse = few > many if metric == "rmse" else few < many
     if worse:
-        return (
-            "Who rated little leans most on what the model learned from others."
-        )
+        return "Who rated little leans most on what the model learned from others."
     return (
-        "Who rated much has more to lose: without privacy the model would know their tastes "
-        "best."
+        "Who rated much has more to lose: without privacy the model would know their tastes best."
     )
 
 
@@ -223,9 +218,7 @@ def how_words(found: Evaluation) -> list[str]:
                 for unit in dict.fromkeys(cell["unit"] for cell in private)
             ]
         )
-        budgets = sorted(
-            {(float(cell["epsilon"]), float(cell["delta"])) for cell in private}
-        )
+        budgets = sorted({(float(cell["epsilon"]), float(cell["delta"])) for cell in private})
         words.append(
             f"What is protected: {units}. Whoever sees the model may change their odds about "
             f"it by a factor of at most {_odds_words(budgets)}, "
@@ -236,9 +229,7 @@ def how_words(found: Evaluation) -> list[str]:
             "Rows named paper follow a publication as printed: their promise is claimed and "
             "not certified."
         )
-    lists = (
-        f"Lists were made for at most {facts['listed']:,} people of each split."
-    )
+    lists = f"Lists were made for at most {facts['listed']:,} people of each split."
     if found.metric == "rmse":
         lists += " Liked means a rating in the upper quarter of the scale."
     words.append(lists)

@@ -111,10 +111,7 @@ def _who(found: Evaluation) -> str:
         "popularity",
         pictures.payers(found, metric, "by_popularity"),
         told=_said(found, f"{metric} by how often an item was rated"),
-        caption=_said(
-            found,
-            "Fifths of items. What few people rated is where noise weighs most.",
-        ),
+        caption=_said(found, "Fifths of items. What few people rated is where noise weighs most."),
         narrow=TALL,
     )
     if any("over_twin" in each for each in _spreads(found)):
@@ -139,8 +136,7 @@ def _misses(found: Evaluation) -> str:
         "misses",
         pictures.misses(found),
         told="the share of predictions within a distance of the true rating",
-        caption="Read upwards from a distance: so many of 100 predictions are at least that "
-        "good.",
+        caption="Read upwards from a distance: so many of 100 predictions are at least that good.",
     )
 
 
@@ -178,8 +174,6 @@ def _how(found: Evaluation, command: str) -> str:
 def _unbroken(command: str) -> str:
     """A command whose lines break before an option, never after its dashes."""
     return " ".join(
-        f"<span>{escaped(word)}</span>"
-        if word.startswith("-")
-        else escaped(word)
+        f"<span>{escaped(word)}</span>" if word.startswith("-") else escaped(word)
         for word in command.split(" ")
     )

@@ -25,11 +25,7 @@ NAMES = {
 def columns(found: Evaluation, wanted: Sequence[str]) -> list[str]:
     """Of these metrics, those that any line has."""
     lines = (*found.cells, *found.baselines)
-    return [
-        name
-        for name in wanted
-        if any(each.get(name) is not None for each in lines)
-    ]
+    return [name for name in wanted if any(each.get(name) is not None for each in lines)]
 
 
 def units(found: Evaluation) -> list[str]:
@@ -37,9 +33,7 @@ def units(found: Evaluation) -> list[str]:
     return list(dict.fromkeys(str(cell["unit"]) for cell in found.cells))
 
 
-def rows(
-    found: Evaluation, metrics: Sequence[str], unit: str
-) -> tuple[list[str], list[list[Any]]]:
+def rows(found: Evaluation, metrics: Sequence[str], unit: str) -> tuple[list[str], list[list[Any]]]:
     """Heads and rows for the table of a unit, because promises to different units are never
     compared line by line: cells, then the reference, then baselines."""
     mine = [cell for cell in found.cells if cell["unit"] == unit]
@@ -73,9 +67,7 @@ def budget(cell: Line) -> str:
     """Epsilon, or why there is none."""
     if cell["epsilon"] is not None:
         return f"{cell['epsilon']:g}"
-    return {"none": "twin", "noise off": "noise off"}.get(
-        cell["calibration"], "–"
-    )
+    return {"none": "twin", "noise off": "noise off"}.get(cell["calibration"], "–")
 
 
 def mean_sd(cell: Line, name: str) -> str | None:
@@ -109,10 +101,7 @@ def plain_table(found: Evaluation) -> str:
     tables = []
     for unit in units(found):
         heads, lines = rows(found, told, unit)
-        cells = [
-            ["–" if each is None else str(each) for each in row]
-            for row in lines
-        ]
+        cells = [["–" if each is None else str(each) for each in row] for row in lines]
         tables.append(in_columns(heads, cells))
     return "\n\n".join(tables)
 
@@ -124,7 +113,4 @@ def reference_words(found: Evaluation) -> str:
     name = found.metric
     value = best.get(name)
     told = "unknown" if value is None else f"{value:.4f}"
-    return (
-        f"best non-private reference: {best['method']} ({best['unit']}), "
-        f"{name} {told}"
-    )
+    return f"best non-private reference: {best['method']} ({best['unit']}), {name} {told}"

@@ -12,15 +12,7 @@ from pkgutil import iter_modules
 from tacit.errors import SettingError
 from tacit.evaluation.reproduce.experiment import Paper
 
-MACHINERY = (
-    "again",
-    "experiment",
-    "markdown",
-    "page",
-    "record",
-    "run",
-    "sources",
-)
+MACHINERY = ("again", "experiment", "markdown", "page", "record", "run", "sources")
 """Modules here that are no papers."""
 
 
@@ -35,18 +27,11 @@ def find(name: str) -> Paper:
         if _name(module) == name.replace("_", "-"):
             found: Paper = import_module(f"{__name__}.{module}").PAPER
             return found
-    raise SettingError(
-        f"there is no paper {name!r}",
-        remedy=f"choose one of {', '.join(names())}",
-    )
+    raise SettingError(f"there is no paper {name!r}", remedy=f"choose one of {', '.join(names())}")
 
 
 def _modules() -> list[str]:
-    return sorted(
-        each.name
-        for each in iter_modules(__path__)
-        if each.name not in MACHINERY
-    )
+    return sorted(each.name for each in iter_modules(__path__) if each.name not in MACHINERY)
 
 
 def _name(module: str) -> str:

@@ -13,13 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import DataError
-from tacit.evaluation.reproduce.experiment import (
-    Experiment,
-    Paper,
-    Results,
-    Row,
-    Wanted,
-)
+from tacit.evaluation.reproduce.experiment import Experiment, Paper, Results, Row, Wanted
 from tacit.evaluation.reproduce.run import Done, verdict_on
 
 Record = dict[str, Any]
@@ -39,15 +33,12 @@ def read(file: Path, paper: Paper) -> Record:
     if not isinstance(found, dict) or found.get("paper") != paper.name:
         raise DataError(
             f"{file} holds no numbers of {paper.name}",
-            remedy="name a numbers.json that `tacit reproduce "
-            f"{paper.name}` wrote",
+            remedy=f"name a numbers.json that `tacit reproduce {paper.name}` wrote",
         )
     return found
 
 
-def judge_again(
-    paper: Paper, records: Sequence[Record], figures: Sequence[str] = ()
-) -> list[Done]:
+def judge_again(paper: Paper, records: Sequence[Record], figures: Sequence[str] = ()) -> list[Done]:
     """Every figure that some record holds; of a data set that several hold, the last one's
     cells."""
     found = (
@@ -70,14 +61,10 @@ def runs_of(records: Sequence[Record]) -> list[dict[str, str]]:
 
 def _figure(record: Record, experiment: Experiment) -> Record | None:
     named = experiment.figure
-    return next(
-        (each for each in record["figures"] if each["figure"] == named), None
-    )
+    return next((each for each in record["figures"] if each["figure"] == named), None)
 
 
-def _merged(
-    experiment: Experiment, told: Sequence[Record | None]
-) -> Done | None:
+def _merged(experiment: Experiment, told: Sequence[Record | None]) -> Done | None:
     found = [each for each in told if each is not None]
     if not found:
         return None
@@ -87,17 +74,14 @@ def _merged(
         again = {cell["key"].get("data") for cell in each["cells"]}
         rows = [row for row in rows if row.key.get("data") not in again]
         rows += [Row(cell["key"], cell["values"]) for cell in each["cells"]]
-        seeds |= each.get("seeds by data") or dict.fromkeys(
-            each["data"], each["seeds"]
-        )
+        seeds |= each.get("seeds by data") or dict.fromkeys(each["data"], each["seeds"])
     data = tuple(each for each in experiment.data if each in seeds)
     data += tuple(each for each in seeds if each not in data)
     most = max(each["seeds"] for each in found)
     quick = any(each["quick"] for each in found)
     results = Results(tuple(rows), Wanted(data, most, quick))
     verdicts = tuple(
-        (finding, verdict_on(finding, results, experiment))
-        for finding in experiment.findings
+        (finding, verdict_on(finding, results, experiment)) for finding in experiment.findings
     )
     missing = tuple(each for each in experiment.data if each not in seeds)
     uneven = seeds if len(set(seeds.values())) > 1 else {}

@@ -105,10 +105,7 @@ class Results:
         return Series(
             tuple(x),
             tuple(float(np.mean(by[each])) for each in x),
-            tuple(
-                float(np.std(by[each], ddof=1)) if len(by[each]) > 1 else 0.0
-                for each in x
-            ),
+            tuple(float(np.std(by[each], ddof=1)) if len(by[each]) > 1 else 0.0 for each in x),
         )
 
     def __bool__(self) -> bool:
@@ -255,30 +252,19 @@ class Paper:
                     f"{self.name} has no figure {figure!r}",
                     remedy=f"its figures are: {', '.join(sorted(known))}",
                 )
-        return tuple(
-            each
-            for each in self.experiments
-            if not figures or each.figure in figures
-        )
+        return tuple(each for each in self.experiments if not figures or each.figure in figures)
 
 
 def of_panel(panel: Panel) -> PaperTable:
     """The numbers of a chart: one row a curve, one column a value of x."""
-    across = sorted(
-        {x for curve in panel.curves if curve.style != "line" for x in curve.x}
-    )
+    across = sorted({x for curve in panel.curves if curve.style != "line" for x in curve.x})
     rows: list[tuple[object, ...]] = []
     for curve in (*panel.curves, *panel.right):
         found = dict(zip(curve.x, curve.y, strict=True))
         # A level is the same everywhere between its two ends.
         level = curve.y[0] if curve.style == "line" and len(curve.y) else None
         numbers = (found.get(x, level) for x in across)
-        rows.append(
-            (
-                curve.label,
-                *(None if n is None else f"{n:.4f}" for n in numbers),
-            )
-        )
+        rows.append((curve.label, *(None if n is None else f"{n:.4f}" for n in numbers)))
     return PaperTable(
         f"{panel.title} ({panel.y} by {panel.x})",
         (panel.x, *(f"{x:g}" for x in across)),

@@ -48,11 +48,7 @@ def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
 def _scope(done: Sequence[Done]) -> str:
     """What the verdicts are about, and how far they carry."""
     quick = any(each.results and each.results.asked.quick for each in done)
-    said = (
-        "**A quick run: fewer values and one seed, not to judge by.** "
-        if quick
-        else ""
-    )
+    said = "**A quick run: fewer values and one seed, not to judge by.** " if quick else ""
     return said + (
         "These verdicts are about accuracy. Whether the noise keeps what the paper promises is "
         "another question, answered under [claims](claims.md)."
@@ -64,10 +60,7 @@ def _summary(done: Sequence[Done]) -> Iterable[str]:
     yield "|---|---|---|"
     for each in done:
         for finding, verdict in each.verdicts:
-            yield (
-                f"| {_cell(finding.name)} | {each.experiment.figure} | "
-                f"*{verdict.outcome}* |"
-            )
+            yield (f"| {_cell(finding.name)} | {each.experiment.figure} | *{verdict.outcome}* |")
     yield ""
 
 
@@ -88,9 +81,7 @@ def _figure(done: Done) -> list[str]:
         for shown in experiment.shown(done.results):
             lines += [*_table(shown), ""]
     for finding, verdict in done.verdicts:
-        words = (
-            f'- **{verdict.outcome}**: "{finding.words}" ({finding.where}). '
-        )
+        words = f'- **{verdict.outcome}**: "{finding.words}" ({finding.where}). '
         lines.append(_filled(words + _ended(verdict.reason), "  "))
     return [*lines, ""]
 
@@ -99,9 +90,7 @@ def _seeds(done: Done) -> str:
     """`3 seeds`, or of each data set where they differ."""
     count = len(done.results.asked.splits)
     if done.seeds:
-        return "Seeds: " + ", ".join(
-            f"{name} {each}" for name, each in done.seeds.items()
-        )
+        return "Seeds: " + ", ".join(f"{name} {each}" for name, each in done.seeds.items())
     return f"{count} seed{'s' if count > 1 else ''}"
 
 
@@ -124,9 +113,5 @@ def _ended(text: str) -> str:
 
 def _filled(text: str, indent: str = "") -> str:
     return fill(
-        text,
-        WIDTH,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

@@ -7,12 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.evaluation.report.charts import COLOURS, MARKERS, SERIES, picture
-from tacit.evaluation.reproduce.experiment import (
-    Curve,
-    Experiment,
-    Panel,
-    Verdict,
-)
+from tacit.evaluation.reproduce.experiment import Curve, Experiment, Panel, Verdict
 from tacit.evaluation.reproduce.record import NOTICE, origin
 from tacit.page import card, cards, escaped, page, paragraph, table
 
@@ -35,12 +30,7 @@ STYLE = """
 .scroll { margin: 0 0 1.2rem; }
 caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 """
-KINDS = {
-    "holds": "good",
-    "holds in one reading": "good",
-    "does not hold": "bad",
-    "not run": "",
-}
+KINDS = {"holds": "good", "holds in one reading": "good", "does not hold": "bad", "not run": ""}
 MANY_CURVES = 4
 """From here on a legend stands beside the chart, or below it on a phone."""
 
@@ -49,8 +39,7 @@ def page_of(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
     """The whole page; `made` is the record whose numbers it shows."""
     sections = [("", _summary(done))]
     sections += [
-        (heading(each.experiment), _figure(each, place))
-        for place, each in enumerate(done)
+        (heading(each.experiment), _figure(each, place)) for place, each in enumerate(done)
     ]
     if paper.readings:
         rows = "".join(f"<li>{escaped(each)}</li>" for each in paper.readings)
@@ -139,9 +128,7 @@ def _panel(panel: Panel, name: str) -> str:
 def _ends(curves: Iterable[Curve]) -> str:
     """From where to where each curve goes."""
     return " ".join(
-        f"{curve.label}: {curve.y[0]:.3g} to {curve.y[-1]:.3g}."
-        for curve in curves
-        if len(curve.y)
+        f"{curve.label}: {curve.y[0]:.3g} to {curve.y[-1]:.3g}." for curve in curves if len(curve.y)
     )
 
 
@@ -190,9 +177,7 @@ def _ours(axes: Axes, curve: Curve, colour: str, marker: str) -> None:
     if len(curve.sd) == len(curve.y) and any(curve.sd):
         low = [y - s for y, s in zip(curve.y, curve.sd, strict=True)]
         high = [y + s for y, s in zip(curve.y, curve.sd, strict=True)]
-        axes.fill_between(
-            list(curve.x), low, high, color=colour, alpha=0.15, linewidth=0
-        )
+        axes.fill_between(list(curve.x), low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def _right(axes: Axes, panel: Panel) -> None:
@@ -204,21 +189,9 @@ def _right(axes: Axes, panel: Panel) -> None:
     other.grid(visible=False)
     for curve in panel.right:
         other.plot(
-            curve.x,
-            curve.y,
-            color=COLOURS["edge"],
-            linestyle=":",
-            marker="x",
-            label=curve.label,
+            curve.x, curve.y, color=COLOURS["edge"], linestyle=":", marker="x", label=curve.label
         )
-        axes.plot(
-            [],
-            [],
-            color=COLOURS["edge"],
-            linestyle=":",
-            marker="x",
-            label=curve.label,
-        )
+        axes.plot([], [], color=COLOURS["edge"], linestyle=":", marker="x", label=curve.label)
     other.set_ylabel(panel.y_right)
     other.set_ylim(bottom=0)
     other.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
@@ -226,12 +199,7 @@ def _right(axes: Axes, panel: Panel) -> None:
 
 def _level(axes: Axes, curve: Curve) -> None:
     axes.plot(
-        curve.x,
-        curve.y,
-        linestyle="--",
-        linewidth=1.4,
-        color=COLOURS["edge"],
-        label=curve.label,
+        curve.x, curve.y, linestyle="--", linewidth=1.4, color=COLOURS["edge"], label=curve.label
     )
 
 
@@ -239,9 +207,7 @@ def _log(axes: Axes, panel: Panel) -> None:
     """A logarithmic axis whose ticks are the values that were run."""
     from tacit.evaluation.report.charts import bare_log
 
-    values = sorted(
-        {x for curve in panel.curves if curve.style != "line" for x in curve.x}
-    )
+    values = sorted({x for curve in panel.curves if curve.style != "line" for x in curve.x})
     few = 8
     step = -(-len(values) // few)
     bare_log(axes, values[::step])
@@ -254,11 +220,7 @@ def _legend(axes: Axes, panel: Panel, narrow: bool) -> None:
         return
     if narrow or panel.right:  # below, clear of either scale
         below = (0.5, -0.22 if narrow else -0.17)
-        axes.legend(
-            loc="upper center",
-            bbox_to_anchor=below,
-            ncols=1 if narrow else len(shown),
-        )
+        axes.legend(loc="upper center", bbox_to_anchor=below, ncols=1 if narrow else len(shown))
         return
     if len(shown) >= MANY_CURVES:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))

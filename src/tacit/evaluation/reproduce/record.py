@@ -35,21 +35,14 @@ def _commit() -> str:
     told = _git(here, "rev-parse", "--short=10", "HEAD")
     if not told:
         return ""
-    changed = _git(
-        here, "status", "--porcelain", "--untracked-files=no", "--", "."
-    )
+    changed = _git(here, "status", "--porcelain", "--untracked-files=no", "--", ".")
     return told + ("+" if changed else "")
 
 
 def _git(folder: Path, *words: str) -> str:
     try:
         ended = subprocess.run(
-            ["git", *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=False,
+            ["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -90,10 +83,7 @@ def origin(made: Mapping[str, Any], mark: str = "") -> str:
 
 def _run(made: Mapping[str, Any], mark: str) -> str:
     commit = f" (commit {made['commit']})" if made["commit"] else ""
-    return (
-        f"{mark}{made['command']}{mark}, tacit {made['version']}{commit}, "
-        f"{made['date']}"
-    )
+    return f"{mark}{made['command']}{mark}, tacit {made['version']}{commit}, {made['date']}"
 
 
 def today() -> str:
@@ -113,13 +103,8 @@ def _figure(done: Done) -> dict[str, Any]:
         "seeds": len(done.results.asked.splits),
         **({"seeds by data": dict(done.seeds)} if done.seeds else {}),
         "quick": done.results.asked.quick,
-        "seconds": round(
-            sum(row.values["seconds"] for row in done.results.rows), 1
-        ),
-        "cells": [
-            {"key": row.key, "values": _short(row.values)}
-            for row in done.results.rows
-        ],
+        "seconds": round(sum(row.values["seconds"] for row in done.results.rows), 1),
+        "cells": [{"key": row.key, "values": _short(row.values)} for row in done.results.rows],
         "verdicts": [
             {
                 "finding": finding.name,
@@ -154,8 +139,5 @@ def text(made: dict[str, Any]) -> str:
 def _figure_text(figure: dict[str, Any]) -> str:
     head = {k: v for k, v in figure.items() if k != "cells"}
     lines = json.dumps(head, indent=3, ensure_ascii=False)[:-2]
-    cells = ",\n".join(
-        "    " + json.dumps(cell, ensure_ascii=False)
-        for cell in figure["cells"]
-    )
+    cells = ",\n".join("    " + json.dumps(cell, ensure_ascii=False) for cell in figure["cells"])
     return f'{lines},\n   "cells": [\n{cells}\n   ]\n  }}'

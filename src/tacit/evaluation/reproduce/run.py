@@ -132,8 +132,7 @@ def _run(
     rows = tuple(Row(key, made) for key, made in zip(keys, found, strict=True))
     results = Results(rows, asked)
     verdicts = tuple(
-        (finding, verdict_on(finding, results, experiment))
-        for finding in experiment.findings
+        (finding, verdict_on(finding, results, experiment)) for finding in experiment.findings
     )
     return Done(experiment, results, verdicts, missing, monotonic() - began)
 
@@ -146,16 +145,11 @@ def one_cell(bench: Bench, key: Mapping[str, Any]) -> dict[str, Any]:
     return {**made, "seconds": round(monotonic() - began, 3)}
 
 
-def verdict_on(
-    finding: Finding, results: Results, experiment: Experiment
-) -> Verdict:
+def verdict_on(finding: Finding, results: Results, experiment: Experiment) -> Verdict:
     """Data that is not there is named with the place where it belongs."""
     if results:
         return finding.verdict(results)
-    return Verdict(
-        "not run",
-        f"needs {where_to_put(experiment.data)} below the folder of --data",
-    )
+    return Verdict("not run", f"needs {where_to_put(experiment.data)} below the folder of --data")
 
 
 def _missing(experiment: Experiment, sources: Sources) -> tuple[str, ...]:

@@ -36,28 +36,18 @@ class KnownData:
 MEGABYTE = 1_000_000
 SETS = {
     "ml-100k": KnownData("MovieLens 100K", ("u.data",), "u.data", "ml-100k"),
-    "ml-1m": KnownData(
-        "MovieLens 1M", ("ratings.dat",), "ratings.dat", "ml-1m", 100 * MEGABYTE
-    ),
-    "ml-10m": KnownData(
-        "MovieLens 10M", ("ratings.dat",), "ratings.dat", "ml-10m"
-    ),
-    "ml-20m": KnownData(
-        "MovieLens 20M", ("ratings.csv",), "ratings.csv", "ml-csv"
-    ),
+    "ml-1m": KnownData("MovieLens 1M", ("ratings.dat",), "ratings.dat", "ml-1m", 100 * MEGABYTE),
+    "ml-10m": KnownData("MovieLens 10M", ("ratings.dat",), "ratings.dat", "ml-10m"),
+    "ml-20m": KnownData("MovieLens 20M", ("ratings.csv",), "ratings.csv", "ml-csv"),
     "netflix-100": KnownData(
-        "100 films of the Netflix Prize",
-        ("training_set",),
-        "training_set/mv_*.txt",
+        "100 films of the Netflix Prize", ("training_set",), "training_set/mv_*.txt"
     ),
     "netflix": KnownData(
         "Netflix Prize",
         ("training_set", "combined_data_1.txt"),
         "training_set/mv_*.txt of all films, or combined_data_*.txt",
     ),
-    "libimseti": KnownData(
-        "LibimSeTi", ("ratings.dat",), "ratings.dat", "libimseti"
-    ),
+    "libimseti": KnownData("LibimSeTi", ("ratings.dat",), "ratings.dat", "libimseti"),
 }
 SOME_FILMS = 1000
 """A folder of fewer Netflix files is a choice of films, not the whole Prize."""
@@ -132,25 +122,18 @@ def look(folder: Path | None) -> Sources:
 
 def where_to_put(names: Iterable[str]) -> str:
     """`ml-100k/u.data (MovieLens 100K), …`, below the folder that `--data` names."""
-    return ", ".join(
-        f"{name}/{SETS[name].files} ({SETS[name].title})" for name in names
-    )
+    return ", ".join(f"{name}/{SETS[name].files} ({SETS[name].title})" for name in names)
 
 
 def _is(name: str, folder: Path, *, named: bool) -> bool:
     """Whether a folder holds this data set; where its name does not tell, by size."""
     known = SETS[name]
-    mark = next(
-        (folder / m for m in known.marks if (folder / m).exists()), None
-    )
+    mark = next((folder / m for m in known.marks if (folder / m).exists()), None)
     if mark is None:
         return False
     if named or folder.name == name:
         return True
-    if name in (
-        "ml-10m",
-        "libimseti",
-    ):  # written as ml-1m is: told by name alone
+    if name in ("ml-10m", "libimseti"):  # written as ml-1m is: told by name alone
         return False
     if name == "netflix-100":
         return _films(mark) < SOME_FILMS

@@ -14,24 +14,12 @@ from tacit.bound.fixed import FixedPoint
 from tacit.bound.gram import EntryGram
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.federation.agreed.scheme import (
-    Arrays,
-    PlainScheme,
-    Scheme,
-    scheme_of,
-)
+from tacit.federation.agreed.scheme import Arrays, PlainScheme, Scheme, scheme_of
 from tacit.federation.protocol.messages import MOST_SKELLAM
 from tacit.federation.protocol.packing import packed_size
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import PartLayout, layouts_print
-from tacit.ledger.account.event import (
-    EVENTS,
-    Event,
-    Gaussian,
-    Laplace,
-    Skellam,
-    Unbounded,
-)
+from tacit.ledger.account.event import EVENTS, Event, Gaussian, Laplace, Skellam, Unbounded
 from tacit.methods.base import Method, Public
 from tacit.noise.whole import NO_SPREAD, SERVERS, Spread, spread_of
 from tacit.rounds.people import Turns
@@ -86,9 +74,7 @@ class Assembled:
         found = self.events.values()
         return tuple(each for each in found if not isinstance(each, Unbounded))
 
-    def price(
-        self, delta: float, unit: Unit | None = None, steps: int = 1
-    ) -> float:
+    def price(self, delta: float, unit: Unit | None = None, steps: int = 1) -> float:
         """Epsilon at `delta` of all that one device is asked; 0 where nothing is certified
         or noised.
 
@@ -103,9 +89,7 @@ class Assembled:
             from tacit.ledger.account.cost import cost
 
             total = cost(self.bounded, at, steps)
-            self._prices[asked] = (
-                epsilon_of(total, delta) if self.bounded else 0.0
-            )
+            self._prices[asked] = epsilon_of(total, delta) if self.bounded else 0.0
         return self._prices[asked]
 
     def round(self, index: int) -> Round:
@@ -116,9 +100,7 @@ class Assembled:
         """How the parts of a round are sent and summed."""
         if index not in self._layouts:
             round_ = self.round(index)
-            self._layouts[index] = tuple(
-                self.scheme.layout(round_, part) for part in round_.parts
-            )
+            self._layouts[index] = tuple(self.scheme.layout(round_, part) for part in round_.parts)
         return self._layouts[index]
 
     def agreed(self, index: int) -> str:
@@ -135,9 +117,7 @@ class Assembled:
             for each in self.layouts(index)
         )
 
-    def span(
-        self, round_: Round, part: Part, devices: int | None = None
-    ) -> float:
+    def span(self, round_: Round, part: Part, devices: int | None = None) -> float:
         """How far from zero an honest sum of so many devices, of a full cohort unless said,
         can lie, with `REACH` deviations of its noise.
 
@@ -234,9 +214,7 @@ def assemble(task: Task) -> Assembled:
     order = check(method, people=task.people)
     schema = Schema(task.low, task.high, task.people, task.max_ratings)
     catalogue = catalogue_from(task.items)
-    public = Public(
-        schema, catalogue, order.unit, order.calibration, order.budget
-    )
+    public = Public(schema, catalogue, order.unit, order.calibration, order.budget)
     plan = replace(method.plan(public), limited=task.max_ratings)
     if order.budget is not None:
         plan = for_devices(plan)
@@ -255,17 +233,13 @@ def assemble(task: Task) -> Assembled:
 def _check(plan: Plan, task: Task) -> None:
     """Refuse a plan that has no federated form, or that its people cannot fill."""
     if task.least > task.cohort:
-        raise SettingError(
-            f"the least cohort {task.least} is above the cohort {task.cohort}"
-        )
+        raise SettingError(f"the least cohort {task.least} is above the cohort {task.cohort}")
     _check_groups(plan, task)
     _check_turns(plan, task)
     for round_ in plan.rounds:
         for part in round_.parts:
             if part.kind not in (Kind.SUM, Kind.REPORT) or part.is_sequential:
-                raise SettingError(
-                    f"{part.words} releases have no federated form"
-                )
+                raise SettingError(f"{part.words} releases have no federated form")
     scheme_of(task).check(plan)
 
 
@@ -280,9 +254,7 @@ def _check_groups(plan: Plan, task: Task) -> None:
         )
     summed = all(part.kind is Kind.SUM for _, part in plan.parts)
     if not summed or scheme_of(task) is not PlainScheme:
-        raise SettingError(
-            "reports and printed schemes have no groups", remedy="--groups 1"
-        )
+        raise SettingError("reports and printed schemes have no groups", remedy="--groups 1")
 
 
 def _check_turns(plan: Plan, task: Task) -> None:

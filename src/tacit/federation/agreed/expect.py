@@ -43,9 +43,7 @@ MOST_COLUMNS = 1000
 """Of taste: far more than any plan makes."""
 
 
-def announced(
-    made: Assembled, index: int, payload: bytes | memoryview, rows: int
-) -> Announced:
+def announced(made: Assembled, index: int, payload: bytes | memoryview, rows: int) -> Announced:
     """The payload of an announcement of round `index`. Refuses a state that the plan could
     not have led to before that round. `rows`: how many items the device has rated, where it
     gets the rows of those alone."""
@@ -60,29 +58,16 @@ def announced(
         for made_up in forms_before(made, index, state):
             form = made_up.packed()
             if shown:
-                form = {
-                    name: _own(array, items, rows)
-                    for name, array in form.items()
-                }
+                form = {name: _own(array, items, rows) for name, array in form.items()}
             if _alike(received.state, form, free):
                 return Announced(state, received.beside)
-    except (
-        Failure,
-        KeyError,
-        ValueError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        ArithmeticError,
-    ):
+    except (Failure, KeyError, ValueError, IndexError, TypeError, AttributeError, ArithmeticError):
         raise _strange() from None
     raise _strange()
 
 
 def _strange() -> SettingError:
-    return SettingError(
-        "a round was announced with a state that the task's plan does not lead to"
-    )
+    return SettingError("a round was announced with a state that the task's plan does not lead to")
 
 
 def form_before(made: Assembled, index: int, state: State) -> State:
@@ -110,10 +95,7 @@ def _ways(made: Assembled, index: int) -> Iterator[dict[str, Round]]:
     if not plan.rivals:
         return
     now = plan.rounds[index]
-    sets = [
-        {first, *(rival.name for rival in rivals)}
-        for first, rivals in plan.rivals.items()
-    ]
+    sets = [{first, *(rival.name for rival in rivals)} for first, rivals in plan.rivals.items()]
     choices = [
         sorted(names & {each.name for each in plan.rounds[:index]})
         for names in sets
@@ -121,11 +103,7 @@ def _ways(made: Assembled, index: int) -> Iterator[dict[str, Round]]:
     ]
     for chosen in product(*(names for names in choices if names)):
         left_out = set().union(*sets) - set(chosen)
-        yield {
-            each.name: each
-            for each in plan.rounds[:index]
-            if each.name not in left_out
-        }
+        yield {each.name: each for each in plan.rounds[:index] if each.name not in left_out}
 
 
 def _form(made: Assembled, run: Mapping[str, Round]) -> State:
@@ -135,11 +113,7 @@ def _form(made: Assembled, run: Mapping[str, Round]) -> State:
     them that it begins with: a device that answers round after round absorbs each once.
     """
     names = tuple(run)
-    done = max(
-        (known for known in made.forms if names[: len(known)] == known),
-        key=len,
-        default=(),
-    )
+    done = max((known for known in made.forms if names[: len(known)] == known), key=len, default=())
     form = made.forms[done] if done else made.first_state
     with np.errstate(all="ignore"):  # nothing divided by nothing
         for name in names[len(done) :]:
@@ -153,10 +127,7 @@ def _form(made: Assembled, run: Mapping[str, Round]) -> State:
 def nothing(parts: tuple[Part, ...]) -> dict[str, Released]:
     """What a round releases that nobody answered: no reports, or sums of nothing."""
     return {
-        p.name: Released(
-            np.zeros((0, 2) if p.choices else (p.size, p.width)), 0.0
-        )
-        for p in parts
+        p.name: Released(np.zeros((0, 2) if p.choices else (p.size, p.width)), 0.0) for p in parts
     }
 
 

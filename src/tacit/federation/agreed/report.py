@@ -26,22 +26,16 @@ from tacit.noise.device import choose, respond
 from tacit.rounds.round import Part, Released
 
 
-def own_report(
-    part: Part, event: Event | None, given: Rows, label: int
-) -> NDArray[np.int64]:
+def own_report(part: Part, event: Event | None, given: Rows, label: int) -> NDArray[np.int64]:
     """One device's words: its label and its randomized answer."""
     check_rows(given, name=part.name, people=1, size=part.size)
     if event is None or len(given.values) != 1:
-        raise Failure(
-            f"a device gives one randomized report to {part.name}, no more and no fewer"
-        )
+        raise Failure(f"a device gives one randomized report to {part.name}, no more and no fewer")
     if part.choices:
         if not isinstance(event, RandomizedChoice):
             raise Failure(f"the event of {part.name} is no choice")
         return np.array([[label, int(choose(event, given.values)[0])]])
-    bit = int(
-        respond(event, np.clip(np.nan_to_num(given.values[:, 0]), -1, 1))[0]
-    )
+    bit = int(respond(event, np.clip(np.nan_to_num(given.values[:, 0]), -1, 1))[0])
     return np.array([[label, 2 * int(given.index[0]) + (bit > 0)]])
 
 
@@ -50,10 +44,7 @@ def heard(part: Part, event: Event | None, words: NDArray[Any]) -> Released:
     found = words.astype("<u8").view("<i8")
     most = part.choices or 2 * part.size
     found = found[
-        (found[:, 0] >= 0)
-        & (found[:, 0] < 1 << 53)
-        & (found[:, 1] >= 0)
-        & (found[:, 1] < most)
+        (found[:, 0] >= 0) & (found[:, 0] < 1 << 53) & (found[:, 1] >= 0) & (found[:, 1] < most)
     ]
     answers = Answers(part, event)
     answers.count = len(found)
@@ -61,7 +52,5 @@ def heard(part: Part, event: Event | None, words: NDArray[Any]) -> Released:
         answers.who, answers.said = [found[:, 0]], [found[:, 1]]
     else:
         place, bit = np.divmod(found[:, 1], 2)
-        answers.total += np.bincount(place, 2.0 * bit - 1, part.size).reshape(
-            answers.total.shape
-        )
+        answers.total += np.bincount(place, 2.0 * bit - 1, part.size).reshape(answers.total.shape)
     return answers.released()

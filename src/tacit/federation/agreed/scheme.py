@@ -24,13 +24,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.wire import (
-    Announcement,
-    PartLayout,
-    Section,
-    digest,
-    words,
-)
+from tacit.federation.protocol.wire import Announcement, PartLayout, Section, digest, words
 from tacit.hidden import shapes
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
@@ -138,15 +132,11 @@ class Telling(ABC):
         """Of that payload: the device's mask is keyed by it."""
 
     @abstractmethod
-    def rows(
-        self, layout: PartLayout, device: str
-    ) -> NDArray[np.uint32] | None:
+    def rows(self, layout: PartLayout, device: str) -> NDArray[np.uint32] | None:
         """Which rows of a part this device sends; None for all of them."""
 
     @abstractmethod
-    def taken_off(
-        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
-    ) -> Bare:
+    def taken_off(self, layout: PartLayout, sum_: Section, arrived: Collection[str]) -> Bare:
         """A sum of the devices that arrived, without what they were given to add to it."""
 
 
@@ -177,9 +167,7 @@ class Scheme(ABC):
         """How a part of a round is sent and summed."""
 
     @abstractmethod
-    def tell(
-        self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
-    ) -> Telling:
+    def tell(self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes) -> Telling:
         """What the devices of an attempt are told. `kept` is what the recommender keeps for
         the scheme, `secret` its own half of the attempt's key."""
 
@@ -192,18 +180,14 @@ class Scheme(ABC):
         return asked.items
 
     @abstractmethod
-    def added(
-        self, path: str, layout: PartLayout, asked: Holding, rows: int
-    ) -> NDArray[Any]:
+    def added(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[Any]:
         """What a device adds to its contribution of `rows` rows to the part at `path`
         (`round/part`), modulo 2^bits: its share of the noise, and whatever it was given to
         add."""
 
     @classmethod
     @abstractmethod
-    def summed(
-        cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
-    ) -> Section:
+    def summed(cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section) -> Section:
         """A sum as the aggregator reveals it."""
 
 
@@ -246,9 +230,7 @@ class PlainScheme(Scheme):
         A report is one person's to give: her label and her answer, not summed.
         """
         if part.kind is Kind.REPORT:
-            return PartLayout(
-                name=part.name, size=1, width=2, bits=64, report=True
-            )
+            return PartLayout(name=part.name, size=1, width=2, bits=64, report=True)
         gram = part.form == "gram"
         spread = self.made.server_noise(f"{round_.name}/{part.name}")
         return PartLayout(
@@ -260,9 +242,7 @@ class PlainScheme(Scheme):
             spread=spread.number,
         )
 
-    def tell(
-        self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
-    ) -> Telling:
+    def tell(self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes) -> Telling:
         """The public state, the same for everybody."""
         return _ToldAll(pack_state(state.packed()))
 
@@ -270,9 +250,7 @@ class PlainScheme(Scheme):
         """The public state, and nothing beside it."""
         return Received(unpack_state(payload))
 
-    def added(
-        self, path: str, layout: PartLayout, asked: Holding, rows: int
-    ) -> NDArray[Any]:
+    def added(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[Any]:
         """Its share of the noise, whatever was announced: the share follows from the task
         that the device itself has assembled."""
         noise = self._noise(path, rows * layout.width)
@@ -286,14 +264,10 @@ class PlainScheme(Scheme):
             return own_noise(event, 1, count)[0]
         if isinstance(event, Skellam | Laplace):
             return portion(event, count, self.made.task.enough)
-        raise SettingError(
-            f"the noise of {event.name} cannot be shared among devices"
-        )
+        raise SettingError(f"the noise of {event.name} cannot be shared among devices")
 
     @classmethod
-    def summed(
-        cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
-    ) -> Section:
+    def summed(cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section) -> Section:
         """The sum with this server's own noise, where the round asks for it."""
         return with_noise(layout, sum_)
 
@@ -329,14 +303,10 @@ class _ToldAll(Telling):
     def digest(self, device: str) -> str:
         return self._digest
 
-    def rows(
-        self, layout: PartLayout, device: str
-    ) -> NDArray[np.uint32] | None:
+    def rows(self, layout: PartLayout, device: str) -> NDArray[np.uint32] | None:
         return None
 
-    def taken_off(
-        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
-    ) -> Bare:
+    def taken_off(self, layout: PartLayout, sum_: Section, arrived: Collection[str]) -> Bare:
         return Bare(sum_.words)
 
 

@@ -165,25 +165,18 @@ class Conversation:
         papers = papers or Papers()
         token = papers.token
         more = {} if token is None else {"tacit-token": token}
-        pairs = (
-            (self.recommender, papers.ticket),
-            (self.aggregator, papers.aggregator_ticket),
-        )
+        pairs = ((self.recommender, papers.ticket), (self.aggregator, papers.aggregator_ticket))
         for server, ticket in pairs:
             facts = {"public": self.public.hex()}
             if ticket:
                 facts["ticket"] = ticket
             if papers.evidence:
                 facts["evidence"] = papers.evidence
-            await self.call(
-                server, "/v1/enrol", json.dumps(facts).encode(), more
-            )
+            await self.call(server, "/v1/enrol", json.dumps(facts).encode(), more)
 
     async def rotate(self, private: bytes) -> Conversation:
         """The same device with a new key. If it is cut short, call it again with the same one."""
-        new = Conversation(
-            self.web, self.recommender, self.aggregator, private, self.name
-        )
+        new = Conversation(self.web, self.recommender, self.aggregator, private, self.name)
         for server in (self.recommender, self.aggregator):
             try:
                 await self._bring(server, new)
@@ -210,11 +203,7 @@ class Conversation:
                 raise
 
     async def call(
-        self,
-        server: KnownServer,
-        path: str,
-        body: bytes,
-        more: dict[str, str] | None = None,
+        self, server: KnownServer, path: str, body: bytes, more: dict[str, str] | None = None
     ) -> bytes:
         """A request with its MAC; the answer, with its MAC checked.
 
@@ -245,9 +234,7 @@ class Conversation:
         if answer.status != 200:
             await self._refused(server, answer)
         if not genuine:
-            raise Failure(
-                "a server's answer does not verify: it is not the one that was pinned"
-            )
+            raise Failure("a server's answer does not verify: it is not the one that was pinned")
         return answer.body
 
     async def _refused(self, server: KnownServer, answer: Answer) -> None:
@@ -286,10 +273,7 @@ def _assembled(task: Task) -> Assembled:
 
 
 async def fetch_task(
-    web: Web,
-    recommender: KnownServer,
-    aggregator: str | None = None,
-    name: str | None = None,
+    web: Web, recommender: KnownServer, aggregator: str | None = None, name: str | None = None
 ) -> tuple[Assembled, KnownServer]:
     """The task, signed, with its events recomputed here: a device believes its own arithmetic.
 
@@ -300,8 +284,7 @@ async def fetch_task(
     answer = await _got(web, recommender.url, path)
     if name is not None and answer.status == 404:
         raise Failure(
-            "the recommender has no such task",
-            remedy="its /v1/tasks lists those that it has",
+            "the recommender has no such task", remedy="its /v1/tasks lists those that it has"
         )
     body, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(
@@ -323,8 +306,7 @@ async def fetch_task(
         announced = EVENTS.validate_python(events)
     except ValidationError:
         raise Failure(
-            "the task is of another version of the protocol",
-            remedy="upgrade this device",
+            "the task is of another version of the protocol", remedy="upgrade this device"
         ) from None
     if name is not None and task.name != name:
         raise Failure("the recommender answered with another task")
@@ -335,9 +317,7 @@ async def fetch_task(
             remedy="upgrade, or do not take part",
         )
     if identity == recommender.pin:
-        raise Failure(
-            "the recommender is its own aggregator: it could see every contribution"
-        )
+        raise Failure("the recommender is its own aggregator: it could see every contribution")
     if aggregator is not None and not same(identity, aggregator):
         raise Failure(
             "the task names another aggregator than the one pinned",

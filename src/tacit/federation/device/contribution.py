@@ -15,9 +15,7 @@ ABSURD = (ArithmeticError, ValueError, IndexError)
 """How a computation ends whose numbers make no sense."""
 
 
-def contributed(
-    round_: Round, block: Block, state: State
-) -> Mapping[str, Rows]:
+def contributed(round_: Round, block: Block, state: State) -> Mapping[str, Rows]:
     """What a round asks of one person; nothing at all where her numbers under this state end
     in an error.
 
@@ -41,8 +39,4 @@ def _nothing(part: Part) -> Rows:
     like any other (`tacit.noise.device`)."""
     if part.choices:
         return Rows.one_each(np.zeros((1, part.favoured)))
-    return Rows(
-        np.zeros(2, np.int64),
-        np.zeros(0, np.uint32),
-        np.zeros((0, part.width)),
-    )
+    return Rows(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros((0, part.width)))

@@ -34,14 +34,7 @@ from tacit.federation.device.realised import own_event
 from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
-from tacit.federation.protocol.wire import (
-    Announcement,
-    PartLayout,
-    Upload,
-    digest,
-    pack,
-    words,
-)
+from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, words
 from tacit.hidden import shapes
 from tacit.ledger.account.event import Event, Unbounded
 from tacit.rounds.loop import passed_over
@@ -135,9 +128,7 @@ class Device:
         from tacit.bound.limit import mix
 
         key = np.uint64(int.from_bytes(self._secret[:8], "little"))
-        order = np.argsort(
-            mix(self.items.astype(np.uint64) ^ key), kind="stable"
-        )
+        order = np.argsort(mix(self.items.astype(np.uint64) ^ key), kind="stable")
         chosen = np.sort(order[:most])
         self.items, self.values = self.items[chosen], self.values[chosen]
         self.times = self.times[chosen] if self.times is not None else None
@@ -151,9 +142,7 @@ class Device:
     def asked(self, told: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
         read = self._look(payload)
-        terms = (
-            f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
-        )
+        terms = f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
         if read.terms != terms:
             read.asked = digest(terms.encode(), read.digest.encode())
             read.terms = terms
@@ -167,9 +156,7 @@ class Device:
 
     def known(self, told: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
-        return self.sent is not None and self.sent.asked == self.asked(
-            told, payload
-        )
+        return self.sent is not None and self.sent.asked == self.asked(told, payload)
 
     def events(self, told: Announcement, payload: memoryview) -> list[Event]:
         """What a fresh answer to this announcement costs: one turn of each part. Refuses
@@ -177,9 +164,7 @@ class Device:
         round_ = self._round(told)
         self._checked(told, payload)
         paths = [f"{round_.name}/{part.name}" for part in round_.parts]
-        found = [
-            self.made.events[path] for path in paths if path in self.made.events
-        ]
+        found = [self.made.events[path] for path in paths if path in self.made.events]
         once = {"times": 1, "beside": None, "instead": None}
         return [
             paid(e, self.weight).model_copy(update=once)
@@ -198,28 +183,20 @@ class Device:
         if told.task != task.name or not 0 <= told.round < count:
             raise SettingError("a round of another task was announced")
         if self.sent is not None and told.round < self.sent.round:
-            raise SettingError(
-                "a round was announced that is before one that was answered"
-            )
+            raise SettingError("a round was announced that is before one that was answered")
         # else nobody's noise but one's own counts
         shared = not self.made.method.local
         enough = floor(task.honest * told.least + 1e-9)
         if told.least != task.least or (shared and told.enough > enough):
-            raise SettingError(
-                "the announced cohort or noise is not the one of the task"
-            )
+            raise SettingError("the announced cohort or noise is not the one of the task")
         if told.joined < told.least:
-            raise SettingError(
-                "a round was announced with fewer devices than its least cohort"
-            )
+            raise SettingError("a round was announced with fewer devices than its least cohort")
         return self.made.round(told.round)
 
     def _checked(self, told: Announcement, payload: memoryview) -> Announced:
         """What the announcement brought, if this device may answer it."""
         if not self.turns_left(told.round):
-            raise BudgetError(
-                "this device has taken all the turns that the plan has priced"
-            )
+            raise BudgetError("this device has taken all the turns that the plan has priced")
         read = self._look(payload)
         if read.found is None or read.round != told.round:
             rows = len(self.items)
@@ -288,9 +265,7 @@ class Device:
 
     # ---------------------------------------------------------------- what it answers
 
-    def answer(
-        self, told: Announcement, payload: memoryview, mask_secret: bytes
-    ) -> bytes:
+    def answer(self, told: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
         """The upload for an announcement. The caller has paid for `events` unless it is
         `known`.
 
@@ -302,18 +277,10 @@ class Device:
             found = self._checked(told, payload)
             before: Mapping[str, NDArray[np.float64]] = self.personal
             if self.sent is not None and self.sent.round == told.round:
-                before = (
-                    self.sent.before
-                )  # asked anew: start from where it started
-            self.personal = {
-                name: array.copy() for name, array in before.items()
-            }
+                before = self.sent.before  # asked anew: start from where it started
+            self.personal = {name: array.copy() for name, array in before.items()}
             key = round_key(
-                mask_secret,
-                told.task,
-                told.round,
-                told.nonce,
-                self._look(payload).digest,
+                mask_secret, told.task, told.round, told.nonce, self._look(payload).digest
             )
             rows, sent = self._words(round_, told, found, key)
             asked = self.asked(told, payload)
@@ -358,9 +325,7 @@ class Device:
             self._note(None if event is None else own_event(event, whole))
             masked = words(whole, layout.bits)
             masked += self.made.scheme.added(path, layout, asked, len(whole))
-            masked += mask(
-                key, layout.name, len(whole), layout.width, layout.bits
-            )
+            masked += mask(key, layout.name, len(whole), layout.width, layout.bits)
             if layout.sparse:
                 rows.append(len(own))
                 out.append(own.astype("<u4").tobytes())
@@ -389,9 +354,7 @@ class Device:
             self.personal,
         )
 
-    def _whole(
-        self, part: Part, layout: PartLayout, given: Rows, count: int
-    ) -> NDArray[np.int64]:
+    def _whole(self, part: Part, layout: PartLayout, given: Rows, count: int) -> NDArray[np.int64]:
         """The contribution to a part, clipped, on the grid and times its weight."""
         size = count if layout.sparse else part.size
         return own_integers(part, size, given, self.weight)

@@ -14,13 +14,7 @@ import numpy as np
 from tacit.data.ratings import Ratings
 from tacit.errors import BudgetError, Failure, TacitError
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.device.client import (
-    Away,
-    Conversation,
-    KnownServer,
-    Papers,
-    fetch_task,
-)
+from tacit.federation.device.client import Away, Conversation, KnownServer, Papers, fetch_task
 from tacit.federation.device.device import Device
 from tacit.federation.device.part import Vanish, enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
@@ -51,11 +45,7 @@ class FleetReport:
 
 
 def make_devices(
-    made: Assembled,
-    ratings: Ratings,
-    count: int,
-    policy: Policy,
-    first: int = 0,
+    made: Assembled, ratings: Ratings, count: int, policy: Policy, first: int = 0
 ) -> list[Device]:
     """The first `count` people of a data set as devices; items outside the task's catalogue
     are left out."""
@@ -108,23 +98,15 @@ async def run_fleet(
         recommender = KnownServer(url.rstrip("/"), pin)
         try:
             await recommender.learn(web)
-            made, aggregator = await fetch_task(
-                web, recommender, aggregator_pin, task
-            )
+            made, aggregator = await fetch_task(web, recommender, aggregator_pin, task)
             await aggregator.learn(web)
         except Away as error:
             raise Failure(
-                f"a server cannot be reached ({error})",
-                remedy="check its address and --ca",
+                f"a server cannot be reached ({error})", remedy="check its address and --ca"
             ) from None
-        fleet = make_devices(
-            made, ratings, devices or ratings.n_users, policy, first
-        )
+        fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
         keys = privates or [new_exchange()[0] for _ in fleet]
-        links = [
-            Conversation(web, recommender, aggregator, key)
-            for key in keys[: len(fleet)]
-        ]
+        links = [Conversation(web, recommender, aggregator, key) for key in keys[: len(fleet)]]
         cap = (policy.epsilon, policy.delta)
         books = DeviceBooks(len(fleet), cap, book, unit=policy.unit)
         report = FleetReport(devices=len(fleet))
@@ -133,15 +115,7 @@ async def run_fleet(
             wallet = Wallet(books, policy.steps(made))
             await asyncio.gather(
                 *(
-                    _one(
-                        report,
-                        links[place],
-                        device,
-                        place,
-                        wallet,
-                        rounds,
-                        vanish,
-                    )
+                    _one(report, links[place], device, place, wallet, rounds, vanish)
                     for place, device in enumerate(fleet)
                 )
             )
@@ -153,9 +127,7 @@ async def run_fleet(
     return report
 
 
-async def _enrol(
-    links: Sequence[Conversation], papers: Sequence[Papers]
-) -> None:
+async def _enrol(links: Sequence[Conversation], papers: Sequence[Papers]) -> None:
     """Make all devices known, some at a time."""
     gate = asyncio.Semaphore(ENROL_AT_ONCE)
 
@@ -178,15 +150,7 @@ async def _one(
 ) -> None:
     """One device; what stops it is written down, and stops no other."""
     try:
-        await take_part(
-            link,
-            device,
-            place,
-            wallet,
-            rounds=rounds,
-            log=report.log,
-            vanish=vanish,
-        )
+        await take_part(link, device, place, wallet, rounds=rounds, log=report.log, vanish=vanish)
     except BudgetError:
         report.at_cap += 1
     except TacitError as error:

@@ -42,9 +42,7 @@ def only_one(home: Path) -> Iterator[None]:
     try:
         file = path.open("ab")
     except OSError as error:
-        raise StorageError(
-            f"{path} cannot be written: {error.strerror}"
-        ) from None
+        raise StorageError(f"{path} cannot be written: {error.strerror}") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,12 +91,7 @@ class MemorisedDevice(Device):
     """
 
     def __init__(
-        self,
-        home: Path,
-        made: Assembled,
-        ratings: str,
-        policy: Policy,
-        facts: dict[str, Any],
+        self, home: Path, made: Assembled, ratings: str, policy: Policy, facts: dict[str, Any]
     ) -> None:
         values = own_ratings(made, ratings)
         super().__init__(
@@ -127,9 +120,7 @@ class MemorisedDevice(Device):
             _named(kept, BEFORE),
         )
 
-    def answer(
-        self, told: Announcement, payload: memoryview, mask_secret: bytes
-    ) -> bytes:
+    def answer(self, told: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
         """The upload, after it and what it really cost were written down."""
         fresh = not self.known(told, payload)
         body = super().answer(told, payload, mask_secret)
@@ -145,9 +136,7 @@ class MemorisedDevice(Device):
             "turns": self.turns,
             "ran": sorted(self.ran),
         }
-        arrays: dict[str, Any] = {
-            f"{NOW}{n}": a for n, a in self.personal.items()
-        }
+        arrays: dict[str, Any] = {f"{NOW}{n}": a for n, a in self.personal.items()}
         arrays |= {f"{BEFORE}{n}": a for n, a in sent.before.items()}
         arrays[NOTE] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         arrays[PAYLOAD] = np.frombuffer(sent.payload, np.uint8)
@@ -158,9 +147,7 @@ class MemorisedDevice(Device):
 def _named(kept: dict[str, Any], prefix: str) -> dict[str, Any]:
     """The arrays whose names begin so, by the rest of their names."""
     return {
-        name.removeprefix(prefix): array
-        for name, array in kept.items()
-        if name.startswith(prefix)
+        name.removeprefix(prefix): array for name, array in kept.items() if name.startswith(prefix)
     }
 
 
@@ -178,8 +165,7 @@ def own_ratings(made: Assembled, path: str) -> dict[int, float]:
             continue
         if not schema.low <= float(rating) <= schema.high:
             raise DataError(
-                "a rating is outside the scale of the training",
-                place=f"{path}, line {line}",
+                "a rating is outside the scale of the training", place=f"{path}, line {line}"
             )
         found[row] = (float(rating) - schema.middle) / schema.unit_width
     if not found:

@@ -14,9 +14,7 @@ from tacit.ledger.account.personal import WHOLE, lesser
 from tacit.rounds.round import Part
 
 
-def own_integers(
-    part: Part, size: int, given: Rows, weight: int
-) -> NDArray[np.int64]:
+def own_integers(part: Part, size: int, given: Rows, weight: int) -> NDArray[np.int64]:
     """The contribution to a part of `size` rows."""
     from tacit.kernels.rows import add_rows
 

@@ -11,21 +11,10 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import BudgetError, Failure
-from tacit.federation.device.client import (
-    Away,
-    Conversation,
-    Papers,
-    TurnedDown,
-)
+from tacit.federation.device.client import Away, Conversation, Papers, TurnedDown
 from tacit.federation.device.device import Device
 from tacit.federation.device.wallet import Wallet
-from tacit.federation.protocol.wire import (
-    Announcement,
-    Join,
-    WireError,
-    pack,
-    unpack,
-)
+from tacit.federation.protocol.wire import Announcement, Join, WireError, pack, unpack
 
 Vanish = float | Callable[[int, Announcement], bool]
 """The chance of leaving a round unanswered, or what says when (trials and tests)."""
@@ -74,13 +63,9 @@ async def take_part(
         if _vanishes(vanish, place, told):
             done = (told.round, told.attempt)
             continue
-        paid = device.known(told, payload) or await wallet.pay(
-            place, device.events(told, payload)
-        )
+        paid = device.known(told, payload) or await wallet.pay(place, device.events(told, payload))
         if not paid:
-            raise BudgetError(
-                "this device's own cap is reached; it takes part no more"
-            )
+            raise BudgetError("this device's own cap is reached; it takes part no more")
         if not await _has_key(link, told.key):
             continue
         body = device.answer(told, payload, link.mask_secret(told.key))
@@ -91,9 +76,7 @@ async def take_part(
         done = (told.round, told.attempt)
 
 
-async def _join(
-    link: Conversation, device: Device, done: tuple[int, int]
-) -> bytes | None:
+async def _join(link: Conversation, device: Device, done: tuple[int, int]) -> bytes | None:
     """The next announcement, or None if the training is over. `done` is the last attempt
     that was answered, or left unanswered on purpose."""
     shown = device.made.scheme.shows_items
@@ -114,9 +97,7 @@ async def _join(
             return None
         if refused.status == 410:
             raise Failure(refused.reason) from None
-        if (
-            refused.status == 409
-        ):  # two requests crossed, or a clock that was off
+        if refused.status == 409:  # two requests crossed, or a clock that was off
             raise Away(refused.reason) from None
         why = refused.reason or f"status {refused.status}"
         raise Failure(f"the recommender refused this device: {why}") from None
@@ -156,17 +137,13 @@ async def _deliver(link: Conversation, body: bytes, seconds: float) -> bool:
             if refused.status in (404, 410):
                 return False
             why = refused.reason or f"status {refused.status}"
-            raise Failure(
-                f"the aggregator refused a contribution: {why}"
-            ) from None
+            raise Failure(f"the aggregator refused a contribution: {why}") from None
         else:
             return True
     return False
 
 
-async def enrol_patiently(
-    link: Conversation, papers: Papers, tries: int = ENROL_TRIES
-) -> None:
+async def enrol_patiently(link: Conversation, papers: Papers, tries: int = ENROL_TRIES) -> None:
     """Enrol at both servers, which may still be starting."""
     for attempt in range(tries):
         try:

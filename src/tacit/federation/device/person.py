@@ -98,8 +98,7 @@ class Person:
             return asyncio.run(self._run())
         except (Away, TurnedDown) as error:
             raise Failure(
-                f"a server cannot be reached ({error})",
-                remedy="check its address and --ca",
+                f"a server cannot be reached ({error})", remedy="check its address and --ca"
             ) from None
 
     async def _run(self) -> Model | None:
@@ -111,24 +110,16 @@ class Person:
         facts = known_facts(self.home)
         was_here = "pin" in facts
         async with Web(self.ca, insecure=self.insecure) as web:
-            recommender = KnownServer(
-                self.url.rstrip("/"), self.pin or facts.get("pin")
-            )
+            recommender = KnownServer(self.url.rstrip("/"), self.pin or facts.get("pin"))
             await recommender.learn(web)
             pin = self.aggregator_pin or facts.get("aggregator")
-            made, aggregator = await fetch_task(
-                web, recommender, pin, self.task
-            )
+            made, aggregator = await fetch_task(web, recommender, pin, self.task)
             await aggregator.learn(web)
             facts |= {"pin": recommender.pin, "aggregator": aggregator.pin}
             keep_facts(self.home, facts)
-            device = MemorisedDevice(
-                self.home, made, self.ratings, self.policy, facts
-            )
+            device = MemorisedDevice(self.home, made, self.ratings, self.policy, facts)
             private = bytes.fromhex(facts["private"])
-            link = Conversation(
-                web, recommender, aggregator, private, facts.get("name")
-            )
+            link = Conversation(web, recommender, aggregator, private, facts.get("name"))
             fresh = self.rotate or forgot(was_here, device)
             link = await self._enrolled(link, facts, fresh=fresh)
             device.key_name = name_of(link.public)
@@ -193,11 +184,7 @@ def spent(home: Path) -> DeviceSpent:
     try:
         kept = Realised(home)
         return DeviceSpent(
-            kept.answers,
-            books.spent(0),
-            kept.epsilon(books.cap[1]),
-            *books.cap,
-            books.unit,
+            kept.answers, books.spent(0), kept.epsilon(books.cap[1]), *books.cap, books.unit
         )
     finally:
         books.close()
@@ -245,9 +232,7 @@ def _unpacked(frame: bytes) -> dict[str, bytes]:
     return files
 
 
-async def _published(
-    web: Web, recommender: KnownServer, task: str | None
-) -> Answer:
+async def _published(web: Web, recommender: KnownServer, task: str | None) -> Answer:
     """The recommender's answer that has the model. It may be away for a moment, now as ever."""
     path = "/v1/model" if task is None else f"/v1/model/{task}"
     for _ in range(MODEL_TRIES):

@@ -120,8 +120,7 @@ class Policy:
             return
         if any(isinstance(event, Unbounded) for event in made.events.values()):
             raise BudgetError(
-                "nothing bounds what this task reveals",
-                remedy="--accept-unbounded, if you mean it",
+                "nothing bounds what this task reveals", remedy="--accept-unbounded, if you mean it"
             )
         if not made.events:
             raise BudgetError(

@@ -21,13 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import Cost, cost
-from tacit.ledger.account.event import (
-    Event,
-    Gaussian,
-    Laplace,
-    Skellam,
-    Unbounded,
-)
+from tacit.ledger.account.event import Event, Gaussian, Laplace, Skellam, Unbounded
 
 FILE = "realised.json"
 

@@ -60,9 +60,7 @@ class Wallet:
         for events, group in by_events.items():
             self._pay_together(events, group)
 
-    def _pay_together(
-        self, events: tuple[Event, ...], group: list[_Request]
-    ) -> None:
+    def _pay_together(self, events: tuple[Event, ...], group: list[_Request]) -> None:
         """Charge several devices for the same events.
 
         A device that can pay for the first event and not for the second has paid for the

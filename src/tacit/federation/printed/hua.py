@@ -38,13 +38,7 @@ from tacit.federation.agreed.scheme import (
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.wire import (
-    PartLayout,
-    Section,
-    ascending,
-    digest,
-    words,
-)
+from tacit.federation.protocol.wire import PartLayout, Section, ascending, digest, words
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits
 from tacit.noise.printed import looks_exponential, mixing, mixture
@@ -130,9 +124,7 @@ class Deal:
         """For each device the rows whose eta it helps to make, as many for each as for any
         other: item j is made by those at places jk to jk + k - 1 of a shuffled ring."""
         if not self._makes:
-            ring = sorted(
-                self.joined, key=lambda each: derived(self.seed, each)
-            )
+            ring = sorted(self.joined, key=lambda each: derived(self.seed, each))
             width = makers(len(ring))
             first = np.arange(self.layout.size)[:, None] * width
             place = (first + np.arange(width)) % len(ring)
@@ -151,9 +143,7 @@ class Deal:
         return total
 
     def _nothing(self) -> NDArray[Any]:
-        return np.zeros(
-            (self.layout.size, self.layout.width), f"<u{self.layout.word}"
-        )
+        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word}")
 
 
 def makers(joined: int) -> int:
@@ -194,16 +184,12 @@ class _ToldEach(Telling):
             self.payload(device)
         return self._digests[device]
 
-    def rows(
-        self, layout: PartLayout, device: str
-    ) -> NDArray[np.uint32] | None:
+    def rows(self, layout: PartLayout, device: str) -> NDArray[np.uint32] | None:
         if layout.printed == "add":
             return self.deal.makes()[device]
         return self.deal.joined[device]
 
-    def taken_off(
-        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
-    ) -> Bare:
+    def taken_off(self, layout: PartLayout, sum_: Section, arrived: Collection[str]) -> Bare:
         rows, whole = sum_
         if layout.name != self.deal.layout.name:
             return Bare(whole)
@@ -218,9 +204,7 @@ class Hua(Scheme):
     """S2 and S3 as printed; without noise, the same steps and plain sums of them."""
 
     shows_items = True
-    tables = (
-        "CREATE TABLE blind (task TEXT PRIMARY KEY, seed BLOB NOT NULL, items BLOB)",
-    )
+    tables = ("CREATE TABLE blind (task TEXT PRIMARY KEY, seed BLOB NOT NULL, items BLOB)",)
 
     @cached_property
     def _bits(self) -> bits.Bits:
@@ -241,17 +225,10 @@ class Hua(Scheme):
         if dynamic and self.made.events and part.name == "gradient":
             blind = "add" if round_.name == "initialise" else "subtract"
         return PartLayout(
-            name=part.name,
-            size=part.size,
-            width=part.width,
-            bits=32,
-            sparse=True,
-            printed=blind,
+            name=part.name, size=part.size, width=part.width, bits=32, sparse=True, printed=blind
         )
 
-    def tell(
-        self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes
-    ) -> Telling:
+    def tell(self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes) -> Telling:
         """To each device its own rows and cohort sizes; to all of them the seeds of H, for
         the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
         first = self.made.layouts(attempt.index)[0]
@@ -259,16 +236,8 @@ class Hua(Scheme):
         where = f"{task} {attempt.index} {attempt.number} {attempt.nonce}"
         seed = derived(secret, f"deal {where}")
         known = kept is not None and first.printed == "subtract"
-        deal = Deal(
-            first,
-            seed,
-            attempt.joined,
-            Tau.unpacked(kept) if known and kept else None,
-        )
-        rho, eta = (
-            derived(seed, "rho").hex(),
-            derived(secret, f"eta {task}").hex(),
-        )
+        deal = Deal(first, seed, attempt.joined, Tau.unpacked(kept) if known and kept else None)
+        rho, eta = (derived(seed, "rho").hex(), derived(secret, f"eta {task}").hex())
         seeds: tuple[str, ...] = ()
         if self.made.events:
             static = self.made.round(attempt.index).takes_part.printed == "S2"
@@ -279,9 +248,7 @@ class Hua(Scheme):
             for name, array in arrays.items()
             if array.ndim and len(array) == first.size and first.size > 1
         }
-        rest = {
-            name: array for name, array in arrays.items() if name not in by_item
-        }
+        rest = {name: array for name, array in arrays.items() if name not in by_item}
         return _ToldEach(deal, seeds, by_item, rest, deal.counts)
 
     def received(self, payload: bytes | memoryview) -> Received:
@@ -301,18 +268,14 @@ class Hua(Scheme):
             raise SettingError("the recommender dealt items that there are not")
         return dealt
 
-    def added(
-        self, path: str, layout: PartLayout, asked: Holding, rows: int
-    ) -> NDArray[Any]:
+    def added(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[Any]:
         """Mixed noise as printed, and the pieces of tau that it was dealt."""
         added = words(self._noise(path, layout, asked, rows), layout.bits)
         if layout.printed == "subtract" and PIECE in asked.beside:
             added += asked.beside[PIECE]
         return added
 
-    def _noise(
-        self, path: str, layout: PartLayout, asked: Holding, rows: int
-    ) -> NDArray[np.int64]:
+    def _noise(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[np.int64]:
         """Equation 12: for each seed b sqrt(2 H) C with C ~ N(0, 1/k). The first seed is of
         rho, drawn freshly; the second of eta, for which a device draws the same C in every
         round, from a secret of its own."""
@@ -329,9 +292,7 @@ class Hua(Scheme):
         for place, seed in enumerate(asked.told.mixing):
             mixed = mixing(bytes.fromhex(seed), items, layout.width)
             if not looks_exponential(mixed):
-                raise SettingError(
-                    "the recommender's mixing numbers are not Exponential(1)"
-                )
+                raise SettingError("the recommender's mixing numbers are not Exponential(1)")
             if place == 0 and layout.printed == "add":
                 continue  # the round that makes eta adds eta alone
             fixed = None if place == 0 else (own, items)
@@ -339,9 +300,7 @@ class Hua(Scheme):
         return np.trunc(total).astype(np.int64)
 
     @classmethod
-    def summed(
-        cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section
-    ) -> Section:
+    def summed(cls, notes: ServerNotes, task: str, layout: PartLayout, sum_: Section) -> Section:
         """With alpha, a secret vector for each item: added when eta is made, and taken off
         in every round.
 

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from tacit.federation.protocol.wire import WireError
 
 _KINDS = {
-    f"{'|' if n == 1 else '<'}{c}{n}": f"{c.upper()}{8 * n}"
-    for c in "fiu"
-    for n in (1, 2, 4, 8)
+    f"{'|' if n == 1 else '<'}{c}{n}": f"{c.upper()}{8 * n}" for c in "fiu" for n in (1, 2, 4, 8)
 }
 _KINDS["|b1"] = "BOOL"
 """What safetensors calls the types of numpy."""
@@ -38,9 +36,7 @@ def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
     masks are keyed by a digest of them. A single number becomes an array of one.
     """
     # packed twice it must be equal, byte for byte
-    arrays = [
-        (name, np.ascontiguousarray(state[name])) for name in sorted(state)
-    ]
+    arrays = [(name, np.ascontiguousarray(state[name])) for name in sorted(state)]
     forms = tuple((name, each.dtype.str, each.shape) for name, each in arrays)
     make = _beginning if len(forms) <= FEW else _beginning.__wrapped__
     return b"".join([make(forms), *(each.tobytes() for _, each in arrays)])
@@ -54,11 +50,7 @@ def _beginning(forms: tuple[tuple[str, str, tuple[int, ...]], ...]) -> bytes:
     at = 0
     for name, kind, shape in forms:
         size = np.dtype(kind).itemsize * prod(shape)
-        facts[name] = {
-            "dtype": _KINDS[kind],
-            "shape": shape,
-            "data_offsets": (at, at := at + size),
-        }
+        facts[name] = {"dtype": _KINDS[kind], "shape": shape, "data_offsets": (at, at := at + size)}
     text = json.dumps(facts).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text

@@ -86,19 +86,13 @@ class _Line(asyncio.Protocol):
         status = self._parser.get_status_code()
         waiting = self._waiting
         self._waiting = None
-        if (
-            waiting is None
-            or status < 200
-            or not self._parser.should_keep_alive()
-        ):
+        if waiting is None or status < 200 or not self._parser.should_keep_alive():
             # an answer that nobody asked for, an interim one, or a server that says goodbye
             self.transport.close()
         else:
             self._idle.append(self)
         if waiting is not None and not waiting.done():
-            body = (
-                self._body[0] if len(self._body) == 1 else b"".join(self._body)
-            )
+            body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
             waiting.set_result(Answer(status, self._headers, body))
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -151,10 +145,7 @@ class Web:
     """
 
     def __init__(
-        self,
-        ca: str | None = None,
-        seconds: float | None = 60.0,
-        insecure: bool = False,
+        self, ca: str | None = None, seconds: float | None = 60.0, insecure: bool = False
     ) -> None:
         self._ca, self._seconds = ca, seconds
         self._insecure = insecure
@@ -179,19 +170,12 @@ class Web:
         """The answer, whatever its status; an `OSError` if none came in time."""
         return await self._ask("GET", base, path, b"", {})
 
-    async def post(
-        self, base: str, path: str, body: bytes, headers: Mapping[str, str]
-    ) -> Answer:
+    async def post(self, base: str, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """The answer, whatever its status; an `OSError` if none came in time."""
         return await self._ask("POST", base, path, body, headers)
 
     async def _ask(
-        self,
-        method: str,
-        base: str,
-        path: str,
-        body: bytes,
-        headers: Mapping[str, str],
+        self, method: str, base: str, path: str, body: bytes, headers: Mapping[str, str]
     ) -> Answer:
         """One request over an idle connection, or over a new one if there is none.
 
@@ -230,28 +214,21 @@ class Web:
             found = urlsplit(base)
             port = found.port or (443 if found.scheme == "https" else 80)
         except ValueError:
-            raise SettingError(
-                "the address of a server does not parse"
-            ) from None
+            raise SettingError("the address of a server does not parse") from None
         if (
             found.scheme not in ("http", "https")
             or not found.hostname
             or not base.isascii()
             or not base.isprintable()
         ):
-            raise SettingError(
-                "a server's address begins with http:// or https://"
-            )
+            raise SettingError("a server's address begins with http:// or https://")
         bare = found.scheme == "http" and not is_loopback(found.hostname)
         if bare and not self._insecure:
             raise SettingError(
                 "without TLS anybody on the way sees who takes part",
                 remedy="an https:// address, or --insecure if you mean it",
             )
-        authority, prefix = (
-            found.netloc.rpartition("@")[2],
-            found.path.rstrip("/"),
-        )
+        authority, prefix = (found.netloc.rpartition("@")[2], found.path.rstrip("/"))
         self._places[base] = _Place(
             found.hostname, port, found.scheme == "https", authority, prefix
         )

@@ -24,14 +24,8 @@ from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-    Ed25519PrivateKey,
-    Ed25519PublicKey,
-)
-from cryptography.hazmat.primitives.asymmetric.x25519 import (
-    X25519PrivateKey,
-    X25519PublicKey,
-)
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tacit.errors import Failure, StorageError
@@ -75,13 +69,8 @@ def secrets(private: bytes, public: bytes) -> Secrets:
 
 def _exchanged(private: bytes, public: bytes, *labels: bytes) -> list[bytes]:
     """A key for each label, from what the owners of two keys share."""
-    shared = _loaded(private).exchange(
-        X25519PublicKey.from_public_bytes(public)
-    )
-    return [
-        HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared)
-        for label in labels
-    ]
+    shared = _loaded(private).exchange(X25519PublicKey.from_public_bytes(public))
+    return [HKDF(hashes.SHA256(), 32, b"tacit/1", label).derive(shared) for label in labels]
 
 
 @lru_cache(maxsize=8)
@@ -92,11 +81,7 @@ def _loaded(private: bytes) -> X25519PrivateKey:
 
 def public_of(private: bytes) -> bytes:
     """The public half of an exchange key."""
-    return (
-        X25519PrivateKey.from_private_bytes(private)
-        .public_key()
-        .public_bytes_raw()
-    )
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
 
 
 def new_exchange() -> tuple[bytes, bytes]:
@@ -151,10 +136,7 @@ class Identity:
         self.path = path
         if not path.exists():
             self._write(
-                {
-                    "sign": bits.fresh().token(32).hex(),
-                    "exchange": [bits.fresh().token(32).hex()],
-                }
+                {"sign": bits.fresh().token(32).hex(), "exchange": [bits.fresh().token(32).hex()]}
             )
         self._read()
 
@@ -169,9 +151,7 @@ class Identity:
         try:
             self._stamp = self.path.stat().st_mtime_ns
             found = json.loads(self.path.read_text())
-            self._sign = Ed25519PrivateKey.from_private_bytes(
-                bytes.fromhex(found["sign"])
-            )
+            self._sign = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(found["sign"]))
             self.exchange = [bytes.fromhex(each) for each in found["exchange"]]
             held = found.get("held") or {}
             if isinstance(held, str):  # of a version with one training
@@ -192,8 +172,7 @@ class Identity:
                 honoured.append(held_key)
         publics = [public_of(each) for each in honoured]
         self.by_name = {
-            name_of(public): private
-            for public, private in zip(publics, honoured, strict=True)
+            name_of(public): private for public, private in zip(publics, honoured, strict=True)
         }
         self.current = name_of(publics[0])
         self._publics = publics
@@ -202,9 +181,7 @@ class Identity:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(
-                f"{self.path} cannot be written: {error.strerror}"
-            ) from None
+            raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
         with whole(self.path, private=True, durable=True, remedy=None) as file:
             file.write(json.dumps(content).encode())
 
@@ -249,9 +226,7 @@ class Identity:
         try:
             lock = self.path.with_suffix(".lock").open("ab")
         except OSError as error:
-            raise StorageError(
-                f"{self.path} cannot be written: {error.strerror}"
-            ) from None
+            raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -267,10 +242,7 @@ class Identity:
     def card(self, enrolment: str = "open") -> dict[str, Any]:
         """What the server shows the world: its keys, and how it enrols devices."""
         listed = [
-            {
-                "public": public.hex(),
-                "signature": self.sign(b"exchange", public),
-            }
+            {"public": public.hex(), "signature": self.sign(b"exchange", public)}
             for public in self._publics
         ]
         return {
@@ -319,9 +291,7 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
     except (KeyError, TypeError, ValueError):
         raise Failure("the server's card of keys does not parse") from None
     if not keys or not all(fine):
-        raise Failure(
-            "the server's exchange keys are not signed by its identity"
-        )
+        raise Failure("the server's exchange keys are not signed by its identity")
     return keys
 
 
@@ -341,9 +311,7 @@ def tickets_of(card: dict[str, Any], pin: bytes) -> bytes | None:
     except (KeyError, TypeError, ValueError):
         return None
     fine = isinstance(signature, str) and len(public) == KEY_BYTES
-    return (
-        public if fine and verify(pin, signature, b"tickets", public) else None
-    )
+    return public if fine and verify(pin, signature, b"tickets", public) else None
 
 
 @lru_cache(maxsize=200_000)

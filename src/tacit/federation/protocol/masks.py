@@ -21,9 +21,7 @@ from tacit.federation.protocol.packing import word_bytes
 _START = bytes(16)
 
 
-def round_key(
-    secret: bytes, task: str, round_: int, nonce: str, told: str
-) -> bytes:
+def round_key(secret: bytes, task: str, round_: int, nonce: str, told: str) -> bytes:
     """One key for one device, round and `told` (digest of the state it was given).
 
     A re-run of the round with the same state has the same, so the same words can be sent
@@ -45,10 +43,6 @@ def keystream(source: Any, count: int, bits: int) -> NDArray[Any]:
     return np.frombuffer(source.update(bytes(count * own)), f"<u{own}")
 
 
-def mask(
-    key: bytes, label: str, rows: int, width: int, bits: int
-) -> NDArray[Any]:
+def mask(key: bytes, label: str, rows: int, width: int, bits: int) -> NDArray[Any]:
     """The mask of a whole part: uniform words of its shape."""
-    return keystream(stream(key, label), rows * width, bits).reshape(
-        rows, width
-    )
+    return keystream(stream(key, label), rows * width, bits).reshape(rows, width)

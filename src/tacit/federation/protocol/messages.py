@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from tacit.errors import UsageError
 from tacit.federation.protocol.packing import word_bytes
@@ -97,9 +91,7 @@ class PartLayout(BaseModel):
         if bool(self.law) != bool(self.spread) or (self.law and self.report):
             raise ValueError("a law has a spread, and a report has neither")
         skellam = self.law == "skellam"
-        low, high = (
-            (1, MOST_SKELLAM) if skellam else (LEAST_SPREAD, MOST_SPREAD)
-        )
+        low, high = (1, MOST_SKELLAM) if skellam else (LEAST_SPREAD, MOST_SPREAD)
         if self.law and not low <= self.spread <= high:
             raise ValueError("no server draws a noise of this spread")
         return self

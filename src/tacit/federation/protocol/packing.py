@@ -37,10 +37,7 @@ def packed(words: NDArray[Any], bits: int) -> bytes:
     return b"".join(
         np.packbits(
             np.unpackbits(
-                flat[chunk].view(np.uint8).reshape(-1, own),
-                axis=1,
-                count=bits,
-                bitorder="little",
+                flat[chunk].view(np.uint8).reshape(-1, own), axis=1, count=bits, bitorder="little"
             ),
             bitorder="little",
         ).tobytes()
@@ -59,16 +56,10 @@ def unpacked(data: bytes | memoryview, count: int, bits: int) -> NDArray[Any]:
         many = min(CHUNK, count - chunk.start)
         start = chunk.start * bits // 8
         single = np.unpackbits(
-            source[start : start + packed_size(many, bits)],
-            count=many * bits,
-            bitorder="little",
+            source[start : start + packed_size(many, bits)], count=many * bits, bitorder="little"
         )
-        whole = np.packbits(
-            single.reshape(many, bits), axis=1, bitorder="little"
-        )
-        found[chunk].view(np.uint8).reshape(many, own)[:, : whole.shape[1]] = (
-            whole
-        )
+        whole = np.packbits(single.reshape(many, bits), axis=1, bitorder="little")
+        found[chunk].view(np.uint8).reshape(many, own)[:, : whole.shape[1]] = whole
     return found
 
 

@@ -15,16 +15,12 @@ from __future__ import annotations
 from tacit.federation.protocol.keys import same, tag
 
 
-def ticket(
-    key: bytes, task: str, round_: int, attempt: int, device: str
-) -> str:
+def ticket(key: bytes, task: str, round_: int, attempt: int, device: str) -> str:
     """A MAC of the recommender. The same again for the same device and attempt."""
     where = f"{task} {round_} {attempt} {device}"
     return tag(key, b"ticket", where.encode())
 
 
-def is_ticket(
-    given: str, key: bytes, task: str, round_: int, attempt: int, device: str
-) -> bool:
+def is_ticket(given: str, key: bytes, task: str, round_: int, attempt: int, device: str) -> bool:
     """Whether the recommender that shares this key gave the ticket to this device."""
     return same(given, ticket(key, task, round_, attempt, device))

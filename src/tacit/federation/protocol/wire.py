@@ -41,11 +41,7 @@ from tacit.federation.protocol.messages import (
     VersionError,
     WireError,
 )
-from tacit.federation.protocol.packing import (
-    packed_size,
-    unpacked,
-    word_bytes,
-)
+from tacit.federation.protocol.packing import packed_size, unpacked, word_bytes
 
 __all__ = [
     "HEADER_LIMIT",
@@ -181,8 +177,7 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
     number that is listed twice.
     """
     return not len(rows) or (
-        int(rows[-1]) < size
-        and (len(rows) < 2 or not (rows[1:] <= rows[:-1]).any())
+        int(rows[-1]) < size and (len(rows) < 2 or not (rows[1:] <= rows[:-1]).any())
     )
 
 
@@ -193,17 +188,13 @@ def payload_size(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> int:
 
 def _whole(parts: tuple[PartLayout, ...], counts: list[int]) -> int:
     return sum(
-        packed_size(count * part.width, part.bits)
-        + (count * ROW_BYTES if part.sparse else 0)
+        packed_size(count * part.width, part.bits) + (count * ROW_BYTES if part.sparse else 0)
         for count, part in zip(counts, parts, strict=True)
     )
 
 
 def sections(
-    parts: tuple[PartLayout, ...],
-    rows: tuple[int, ...],
-    payload: memoryview,
-    checked: bool = False,
+    parts: tuple[PartLayout, ...], rows: tuple[int, ...], payload: memoryview, checked: bool = False
 ) -> list[Section]:
     """Each part of a payload, which holds them one after another:
 
@@ -216,9 +207,7 @@ def sections(
     counts = _counts(parts, rows)
     whole = _whole(parts, counts)
     if len(payload) != whole:
-        raise WireError(
-            f"a payload of {len(payload)} bytes where {whole} belong"
-        )
+        raise WireError(f"a payload of {len(payload)} bytes where {whole} belong")
     out: list[Section] = []
     at = 0
     for part, count in zip(parts, counts, strict=True):
@@ -227,9 +216,7 @@ def sections(
             index = np.frombuffer(payload[at : at + ROW_BYTES * count], "<u4")
             at += ROW_BYTES * count
             if not checked and not ascending(index, part.size):
-                raise WireError(
-                    "row numbers that do not ascend inside the part"
-                )
+                raise WireError("row numbers that do not ascend inside the part")
         end = at + packed_size(count * part.width, part.bits)
         found = unpacked(payload[at:end], count * part.width, part.bits)
         out.append(Section(index, found.reshape(count, part.width)))
@@ -243,9 +230,6 @@ def _counts(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> list[int]:
         raise WireError("a wrong number of sparse parts")
     named = iter(rows)
     counts = [next(named) if part.sparse else part.size for part in parts]
-    if any(
-        not 0 <= count <= part.size
-        for count, part in zip(counts, parts, strict=True)
-    ):
+    if any(not 0 <= count <= part.size for count, part in zip(counts, parts, strict=True)):
         raise WireError("a part with a wrong number of rows")
     return counts

@@ -119,9 +119,7 @@ class _Handler:
     a look, and a wait looks at the store every `POLL` seconds.
     """
 
-    def __init__(
-        self, gate: Gate, uploads: Uploads, recommender: bytes
-    ) -> None:
+    def __init__(self, gate: Gate, uploads: Uploads, recommender: bytes) -> None:
         self.gate = gate
         self.uploads = uploads
         self.recommender = recommender
@@ -160,15 +158,9 @@ class _Handler:
         # refuses a wrong length, and rows that are not in order
         sections(known.opening.parts, message.rows, payload)
         if message.layouts != known.agreed:
-            raise Refusal(
-                403,
-                "the device agreed to other sums than the recommender has opened",
-            )
+            raise Refusal(403, "the device agreed to other sums than the recommender has opened")
         if message.least != known.opening.least:
-            raise Refusal(
-                403,
-                "the device was promised another least cohort than was opened",
-            )
+            raise Refusal(403, "the device was promised another least cohort than was opened")
         given, shared = message.ticket, known.tickets
         if not shared or not is_ticket(given, shared, *key, caller.device):
             raise Refusal(403, "the device did not join this attempt")
@@ -207,9 +199,7 @@ class _Handler:
         log("sum revealed", round=key.round, attempt=key.attempt, bytes=size)
         return self._answer(body, revealed)
 
-    def _answer(
-        self, request: bytes, payload: bytes, status: int = 200
-    ) -> Reply:
+    def _answer(self, request: bytes, payload: bytes, status: int = 200) -> Reply:
         signature = self.gate.identity.sign(b"answer", request, payload)
         return Reply(payload, status, tacit_signature=signature)
 
@@ -220,9 +210,7 @@ class _Handler:
             if len(self._rounds) > MOST_OPEN:
                 self._rounds.clear()
             tickets = self._ticket_key(opening)
-            self._rounds.setdefault(
-                key, _Open(opening, layouts_print(opening.parts), tickets)
-            )
+            self._rounds.setdefault(key, _Open(opening, layouts_print(opening.parts), tickets))
         return self._rounds[key]
 
     def _ticket_key(self, opening: Opening) -> bytes | None:
@@ -242,11 +230,7 @@ class _Handler:
         while True:
             found = await self.uploads.count(key)
             left = until - loop.time()
-            if (
-                found.arrived >= closing.expected
-                or left <= 0
-                or not found.is_open
-            ):
+            if found.arrived >= closing.expected or left <= 0 or not found.is_open:
                 return
             known.news.clear()
             try:

@@ -44,22 +44,16 @@ class Kept(Telling):
         """Of these bytes."""
         return self.digests[device]
 
-    def rows(
-        self, layout: PartLayout, device: str
-    ) -> NDArray[np.uint32] | None:
+    def rows(self, layout: PartLayout, device: str) -> NDArray[np.uint32] | None:
         """As the scheme says."""
         return self.made.rows(layout, device)
 
-    def taken_off(
-        self, layout: PartLayout, sum_: Section, arrived: Collection[str]
-    ) -> Bare:
+    def taken_off(self, layout: PartLayout, sum_: Section, arrived: Collection[str]) -> Bare:
         """As the scheme does it."""
         return self.made.taken_off(layout, sum_, arrived)
 
 
-def keep_told(
-    session: Transaction, task: str, attempt: Attempt, told: Telling
-) -> Kept:
+def keep_told(session: Transaction, task: str, attempt: Attempt, told: Telling) -> Kept:
     """What an attempt's devices are told, written down: what counts is what was written
     first. Those who are told each its own follow with `keep_some`.
 
@@ -86,9 +80,7 @@ def keep_told(
     return _alike(attempt, told, told.seeds, blob)
 
 
-def keep_some(
-    session: Transaction, task: str, attempt: Attempt, told: Kept, some: Some
-) -> Kept:
+def keep_some(session: Transaction, task: str, attempt: Attempt, told: Kept, some: Some) -> Kept:
     """Write down what these devices are told, who are told each its own. What was written
     before is in `told`, and is not written again.
 
@@ -96,10 +88,7 @@ def keep_some(
     """
     payloads = {device: told.made.payload(device) for device in some}
     blob = pack_state(
-        {
-            device: np.frombuffer(payload, np.uint8)
-            for device, payload in payloads.items()
-        }
+        {device: np.frombuffer(payload, np.uint8) for device, payload in payloads.items()}
     )
     session.run(
         "INSERT INTO announced_some VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -117,9 +106,7 @@ def keep_some(
 def forget_told(session: Transaction, task: str, index: int) -> None:
     """The rounds up to this one are over: nobody will ask for their bytes again."""
     for table in ("announced", "announced_some"):
-        session.run(
-            f"DELETE FROM {table} WHERE task = ? AND round <= ?", task, index
-        )
+        session.run(f"DELETE FROM {table} WHERE task = ? AND round <= ?", task, index)
 
 
 Some = Sequence[str]
@@ -128,9 +115,7 @@ Place = tuple[str, int, int]
 """Task, round and attempt."""
 
 
-def _rows(
-    session: Transaction, place: Place, alike: bool
-) -> list[tuple[Any, ...]]:
+def _rows(session: Transaction, place: Place, alike: bool) -> list[tuple[Any, ...]]:
     """What was written for this attempt, or for any at the round where all are alike; the
     first comes first."""
     return session.run(
@@ -142,11 +127,7 @@ def _rows(
 
 
 def _read(
-    session: Transaction,
-    place: Place,
-    attempt: Attempt,
-    told: Telling,
-    row: tuple[Any, ...],
+    session: Transaction, place: Place, attempt: Attempt, told: Telling, row: tuple[Any, ...]
 ) -> Kept:
     """What was written, if it is whole. Of those who are told each its own, some may not
     have been told yet."""
@@ -155,17 +136,14 @@ def _read(
     if alike:
         return _alike(attempt, told, seeds, blob)
     parts = session.run(
-        "SELECT digest, told FROM announced_some "
-        "WHERE task = ? AND round = ? AND attempt = ?",
+        "SELECT digest, told FROM announced_some WHERE task = ? AND round = ? AND attempt = ?",
         *place,
     )
     found = [_whole(*part) for part in parts]
     if blob:  # of a version that told all of them at once
         found.append(blob)
     payloads = {
-        device: array.tobytes()
-        for part in found
-        for device, array in unpack_state(part).items()
+        device: array.tobytes() for part in found for device, array in unpack_state(part).items()
     }
     digests = {device: digest(each) for device, each in payloads.items()}
     return Kept(told, seeds, payloads, digests)
@@ -182,11 +160,7 @@ def _whole(print_: str, kept: Any) -> bytes:
     return blob
 
 
-def _alike(
-    attempt: Attempt, told: Telling, seeds: tuple[str, ...], blob: bytes
-) -> Kept:
+def _alike(attempt: Attempt, told: Telling, seeds: tuple[str, ...], blob: bytes) -> Kept:
     """All are told the same."""
     payloads = dict.fromkeys(attempt.joined, blob)
-    return Kept(
-        told, seeds, payloads, dict.fromkeys(attempt.joined, digest(blob))
-    )
+    return Kept(told, seeds, payloads, dict.fromkeys(attempt.joined, digest(blob)))

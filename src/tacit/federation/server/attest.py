@@ -36,9 +36,7 @@ class Attest:
         """Refuse a device that the program does not admit."""
         async with self._gate:
             if not await self._admits(json.dumps(facts).encode()):
-                raise Refusal(
-                    403, "the operator's check did not admit this device"
-                )
+                raise Refusal(403, "the operator's check did not admit this device")
 
     async def _admits(self, asked: bytes) -> bool:
         try:

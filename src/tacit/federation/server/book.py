@@ -46,9 +46,7 @@ def new_tickets(count: int) -> list[str]:
     return [source.token(TICKET_BYTES).hex() for _ in range(count)]
 
 
-def keep_tickets(
-    session: Transaction, tickets: Sequence[str], label: str, days: float
-) -> None:
+def keep_tickets(session: Transaction, tickets: Sequence[str], label: str, days: float) -> None:
     """Write tickets into the book; they are good for so many days."""
     now = int(time.time())
     for each in tickets:
@@ -73,17 +71,14 @@ def limit_label(session: Transaction, label: str, most: int) -> None:
 
 def revoke(session: Transaction, label: str) -> int:
     """Take back the tickets of a label that nobody has used."""
-    return session.changed(
-        "DELETE FROM ticket WHERE label = ? AND device IS NULL", label
-    )
+    return session.changed("DELETE FROM ticket WHERE label = ? AND device IS NULL", label)
 
 
 def use_ticket(session: Transaction, ticket: str, device: str) -> None:
     """Enrol a device with a ticket, or refuse it. The same device may use it again: its
     first answer may have been lost."""
     rows = session.run(
-        "SELECT label, expires, device FROM ticket WHERE digest = ?",
-        _digest(ticket),
+        "SELECT label, expires, device FROM ticket WHERE digest = ?", _digest(ticket)
     )
     if not rows:
         raise Refusal(403, "a ticket of this server is needed")
@@ -98,22 +93,14 @@ def use_ticket(session: Transaction, ticket: str, device: str) -> None:
         raise Refusal(403, "the ticket has expired")
     most = session.run("SELECT most FROM ticket_limit WHERE label = ?", label)
     if most and _used(session, label) >= int(most[0][0]):
-        raise Refusal(
-            403, "no more devices are taken with tickets of this kind"
-        )
+        raise Refusal(403, "no more devices are taken with tickets of this kind")
     session.run(
-        "UPDATE ticket SET device = ?, used = ? WHERE digest = ?",
-        device,
-        now,
-        _digest(ticket),
+        "UPDATE ticket SET device = ?, used = ? WHERE digest = ?", device, now, _digest(ticket)
     )
 
 
 def _used(session: Transaction, label: str) -> int:
-    rows = session.run(
-        "SELECT COUNT(*) FROM ticket WHERE label = ? AND device IS NOT NULL",
-        label,
-    )
+    rows = session.run("SELECT COUNT(*) FROM ticket WHERE label = ? AND device IS NOT NULL", label)
     return int(rows[0][0])
 
 
@@ -127,8 +114,7 @@ def labels(session: Transaction) -> list[Label]:
     )
     limits = dict(session.run("SELECT label, most FROM ticket_limit"))
     return [
-        Label(row[0], int(row[1]), int(row[2]), int(row[3]), limits.get(row[0]))
-        for row in rows
+        Label(row[0], int(row[1]), int(row[2]), int(row[3]), limits.get(row[0])) for row in rows
     ]
 
 
@@ -136,9 +122,7 @@ def ban(session: Transaction, devices: Sequence[str]) -> None:
     """Serve these devices no more."""
     for device in devices:
         session.run(
-            "INSERT INTO banned VALUES (?, ?) ON CONFLICT DO NOTHING",
-            device,
-            int(time.time()),
+            "INSERT INTO banned VALUES (?, ?) ON CONFLICT DO NOTHING", device, int(time.time())
         )
 
 
@@ -150,10 +134,7 @@ def unban(session: Transaction, devices: Sequence[str]) -> None:
 
 def of_label(session: Transaction, label: str) -> list[str]:
     """The devices that enrolled with the tickets of a label."""
-    rows = session.run(
-        "SELECT device FROM ticket WHERE label = ? AND device IS NOT NULL",
-        label,
-    )
+    rows = session.run("SELECT device FROM ticket WHERE label = ? AND device IS NOT NULL", label)
     return [row[0] for row in rows]
 
 

@@ -52,15 +52,12 @@ class Calls:
         before = list(told.payloads)
         for some in together(active):
             await asyncio.gather(
-                self.rounds.tell(attempt, told, some),
-                self._call(active, key, before),
+                self.rounds.tell(attempt, told, some), self._call(active, key, before)
             )
             before = some
         await self._call(active, key, before)
 
-    async def _call(
-        self, active: Active, key: bytes, devices: list[str]
-    ) -> None:
+    async def _call(self, active: Active, key: bytes, devices: list[str]) -> None:
         """Answer these devices, whose announcement is written down."""
         for place, device in enumerate(devices):
             holds = self.lobby.holds(device)
@@ -69,9 +66,7 @@ class Calls:
             if place % AT_A_TIME == AT_A_TIME - 1:
                 await asyncio.sleep(0)
 
-    def announcement(
-        self, active: Active, key: bytes, device: str, holds: int = 0
-    ) -> bytes:
+    def announcement(self, active: Active, key: bytes, device: str, holds: int = 0) -> bytes:
         """The answer to a device of the attempt that has the first `holds` rows of the
         arrays that grow."""
         attempt = active.attempt

@@ -154,12 +154,7 @@ class Conductor:
         if self.active is None:
             return
         attempt = self.active.attempt
-        closing = Closing(
-            task=self.name,
-            round=attempt.index,
-            attempt=attempt.number,
-            give_up=True,
-        )
+        closing = Closing(task=self.name, round=attempt.index, attempt=attempt.number, give_up=True)
         await self.aggregator.close(closing)
 
     def _enter(self, step: Stage) -> None:
@@ -192,12 +187,7 @@ class Conductor:
         if self.metrics is not None:
             self.metrics.observe("round_devices", joined)
             self.metrics.observe("sum_bytes", len(sum_))
-        log(
-            "round done",
-            round=attempt.index,
-            attempt=attempt.number,
-            joined=joined,
-        )
+        log("round done", round=attempt.index, attempt=attempt.number, joined=joined)
 
     # ---------------------------------------------------------------- opening
 
@@ -231,9 +221,7 @@ class Conductor:
     async def _hold(self, key: str | None) -> None:
         """Have this key kept, whatever is rotated, until another one is held."""
         hold = self.identity.hold
-        await patiently(
-            lambda: asyncio.to_thread(hold, key, self.name), "the key file"
-        )
+        await patiently(lambda: asyncio.to_thread(hold, key, self.name), "the key file")
 
     # ---------------------------------------------------------------- gathering
 
@@ -253,12 +241,7 @@ class Conductor:
     async def _pass_over(self, round_: Round, attempt: Attempt) -> None:
         """Nobody of this slice came: the round releases nothing."""
         self._enter(Stage.ABSORBING)
-        closing = Closing(
-            task=self.name,
-            round=attempt.index,
-            attempt=attempt.number,
-            give_up=True,
-        )
+        closing = Closing(task=self.name, round=attempt.index, attempt=attempt.number, give_up=True)
         await self.aggregator.close(closing)
         await self._advance(round_, attempt, Opened(nothing(round_.parts)))
 
@@ -272,9 +255,7 @@ class Conductor:
             other = await self.aggregator.tickets()
             self._ticket_key = self.identity.ticket_key(other)
         secret = self.identity.by_name[attempt.key]
-        told = self.made.scheme.tell(
-            attempt, self.loop.state, self.kept, secret
-        )
+        told = self.made.scheme.tell(attempt, self.loop.state, self.kept, secret)
         return Active(attempt, await self.rounds.begin(attempt, told))
 
     async def _collect(self, active: Active) -> bytes | None:
@@ -309,10 +290,7 @@ class Conductor:
         self._enter(Stage.ABSORBING)
         opened = await asyncio.to_thread(self._unmasked, active, sum_)
         if opened.spoilt:
-            where = {
-                "round": active.attempt.index,
-                "attempt": active.attempt.number,
-            }
+            where = {"round": active.attempt.index, "attempt": active.attempt.number}
             log("sum out of range: some device went past its clip", **where)
         if opened.out:
             log(
@@ -338,9 +316,7 @@ class Conductor:
         told = active.told.digest(device)
         return round_key(secret, self.name, attempt.index, attempt.nonce, told)
 
-    async def _advance(
-        self, round_: Round, attempt: Attempt, opened: Opened
-    ) -> None:
+    async def _advance(self, round_: Round, attempt: Attempt, opened: Opened) -> None:
         """The next state: in the store first, then here.
 
         The loop that goes on is a new one, so that a store which fails leaves this one as it
@@ -350,9 +326,7 @@ class Conductor:
         await asyncio.to_thread(ahead.absorb, round_, opened.released)
         kept = self.kept if opened.kept is None else opened.kept
         status: Status = "spoilt" if opened.spoilt else "done"
-        await self.rounds.advance(
-            attempt, ahead.state, opened.kept, status, opened.out
-        )
+        await self.rounds.advance(attempt, ahead.state, opened.kept, status, opened.out)
         self.out |= set(opened.out)
         self.lobby.dismiss(opened.out)
         self.loop, self.kept = ahead, kept

@@ -43,9 +43,7 @@ class Orders(NamedTuple):
 
 def orders(session: Transaction, task: str) -> Orders:
     """What was ordered for a task."""
-    found = dict(
-        session.run("SELECT name, value FROM control WHERE task = ?", task)
-    )
+    found = dict(session.run("SELECT name, value FROM control WHERE task = ?", task))
     expires = found.get("expires", "")
     return Orders(
         found.get("paused") == "yes",
@@ -89,10 +87,7 @@ def trainings(session: Transaction) -> list[TrainingStanding]:
     out = []
     for task, round_ in session.run("SELECT id, round FROM task ORDER BY id"):
         counts = dict(
-            session.run(
-                "SELECT status, COUNT(*) FROM round WHERE task = ? GROUP BY status",
-                task,
-            )
+            session.run("SELECT status, COUNT(*) FROM round WHERE task = ? GROUP BY status", task)
         )
         out.append(
             TrainingStanding(
@@ -109,11 +104,7 @@ def trainings(session: Transaction) -> list[TrainingStanding]:
 
 def chosen(session: Transaction, task: str | None) -> str:
     """The training that the operator means: the one whose name begins so, or the only one."""
-    found = [
-        each.task
-        for each in trainings(session)
-        if each.task.startswith(task or "")
-    ]
+    found = [each.task for each in trainings(session) if each.task.startswith(task or "")]
     if len(found) != 1:
         raise SettingError(
             f"{len(found)} trainings of this store are meant",
@@ -122,15 +113,11 @@ def chosen(session: Transaction, task: str | None) -> str:
     return found[0]
 
 
-async def obey(
-    store: ServerStore, conductor: Conductor, looked: asyncio.Event
-) -> str:
+async def obey(store: ServerStore, conductor: Conductor, looked: asyncio.Event) -> str:
     """Look for orders until one ends the training; why it ends. `looked` is set after the
     first look."""
     name = conductor.name
-    known = await patiently(
-        lambda: store.read(lambda s: orders(s, name)), "the store"
-    )
+    known = await patiently(lambda: store.read(lambda s: orders(s, name)), "the store")
     done = known.retries
     giving_up: asyncio.Task[None] | None = None
     try:

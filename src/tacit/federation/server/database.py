@@ -52,11 +52,7 @@ class Transaction:
     def run(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a statement gives; none where it gives none."""
         found = self._database.execute(text, values)
-        return (
-            [tuple(row) for row in found.fetchall()]
-            if found.description
-            else []
-        )
+        return [tuple(row) for row in found.fetchall()] if found.description else []
 
     def each(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """One statement for each of these rows, of which none gives any."""
@@ -129,22 +125,15 @@ class Sqlite(Database):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._alone:
-                self._held = _hold(
-                    self._path.with_name(self._path.name + ".lock")
-                )
+                self._held = _hold(self._path.with_name(self._path.name + ".lock"))
             self._connection = sqlite3.connect(
-                self._path,
-                isolation_level=None,
-                check_same_thread=False,
-                timeout=BUSY_SECONDS,
+                self._path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS
             )
             self._path.chmod(0o600)
             for pragma in PRAGMAS:
                 self._connection.execute(f"PRAGMA {pragma}")
         except (OSError, sqlite3.Error) as error:
-            raise StorageError(
-                f"the store {self._path} cannot be opened ({error})"
-            ) from None
+            raise StorageError(f"the store {self._path} cannot be opened ({error})") from None
 
     def execute(self, text: str, values: tuple[Any, ...] = ()) -> Any:
         """The statement as it is."""
@@ -193,9 +182,7 @@ class Postgres(Database):
         import psycopg
 
         try:
-            made = psycopg.connect(
-                self._url, autocommit=True, connect_timeout=CONNECT_SECONDS
-            )
+            made = psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_SECONDS)
             made.execute("SET synchronous_commit = on")
             ask = f"SELECT pg_try_advisory_lock({self._lock + 1})"
             if self._alone and made.execute(ask).fetchone() != (True,):
@@ -203,8 +190,7 @@ class Postgres(Database):
                 raise Taken
         except psycopg.OperationalError:
             raise StorageError(
-                "the PostgreSQL store cannot be reached",
-                remedy="check its address and state",
+                "the PostgreSQL store cannot be reached", remedy="check its address and state"
             ) from None
         self._connection = made
 

@@ -12,12 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.federation.protocol.keys import (
-    name_of,
-    rotation_proof,
-    same,
-    shared_secrets,
-)
+from tacit.federation.protocol.keys import name_of, rotation_proof, same, shared_secrets
 from tacit.federation.server.attest import Attest
 from tacit.federation.server.book import use_ticket
 from tacit.federation.server.store import Refusal, Transaction
@@ -132,12 +127,8 @@ class Enrolment:
         before = self.gate.publics[device]
 
         def work(session: Transaction) -> int | None:
-            found = session.run(
-                "SELECT public FROM device WHERE id = ?", device
-            )
-            last = session.run(
-                "SELECT stamp FROM rotation WHERE device = ?", device
-            )
+            found = session.run("SELECT public FROM device WHERE id = ?", device)
+            last = session.run("SELECT stamp FROM rotation WHERE device = ?", device)
             now, latest = bytes(found[0][0]), int(last[0][0]) if last else -1
             if (now, latest) == (public, stamp):
                 return None  # this very message, run again
@@ -151,9 +142,7 @@ class Enrolment:
                 device,
                 stamp,
             )
-            session.run(
-                "UPDATE device SET public = ? WHERE id = ?", public, device
-            )
+            session.run("UPDATE device SET public = ? WHERE id = ?", public, device)
             return None
 
         last = await self.gate.store.write(work)
@@ -169,11 +158,7 @@ class Enrolment:
         facts = json.loads(body)
         stamp, proof = facts.get("stamp"), facts.get("proof")
         private = self.gate.identity.by_name[request.headers["tacit-key"]]
-        fine = (
-            isinstance(stamp, int)
-            and isinstance(proof, str)
-            and 0 <= stamp < 1 << 63
-        )
+        fine = isinstance(stamp, int) and isinstance(proof, str) and 0 <= stamp < 1 << 63
         if fine:
             device = request.headers["tacit-device"]
             try:

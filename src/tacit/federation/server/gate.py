@@ -15,14 +15,7 @@ from typing import Any
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from tacit.errors import StorageError
-from tacit.federation.protocol.keys import (
-    Identity,
-    head_tag,
-    same,
-    shared_secrets,
-    tag,
-    verify,
-)
+from tacit.federation.protocol.keys import Identity, head_tag, same, shared_secrets, tag, verify
 from tacit.federation.protocol.wire import VERSION, WireError
 from tacit.federation.server.book import banned
 from tacit.federation.server.enrolment import Enrolment, Terms
@@ -78,24 +71,19 @@ class Gate:
         self._buckets = Buckets()
         self._banned: set[str] = set()
         self._look_again = 0.0
-        for device, public in store.now(
-            lambda s: s.run("SELECT id, public FROM device")
-        ):
+        for device, public in store.now(lambda s: s.run("SELECT id, public FROM device")):
             self.publics[device] = bytes(public)
 
     def app(self, **options: Any) -> PlainRoutes:
         """An app with what both servers have: health, metrics, keys, enrolment."""
         hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-        app = PlainRoutes(
-            self._plain, title=f"tacit {self.role}", **hidden, **options
-        )
+        app = PlainRoutes(self._plain, title=f"tacit {self.role}", **hidden, **options)
 
         @app.get("/healthz")
         async def healthz() -> JSONResponse:
             fine = await self.is_well()
             return JSONResponse(
-                {"ok": fine, "role": self.role, "protocol": VERSION},
-                200 if fine else 503,
+                {"ok": fine, "role": self.role, "protocol": VERSION}, 200 if fine else 503
             )
 
         @app.get("/metrics")
@@ -144,24 +132,17 @@ class Gate:
             except WireError as error:
                 answer = Reply.facts({"error": error.message}, error.status)
             except StorageError:
-                answer = Reply.facts(
-                    {"error": "the store is away; try again"}, 503
-                )
+                answer = Reply.facts({"error": "the store is away; try again"}, 503)
             except Exception as error:  # noqa: BLE001 - its words could quote a message
                 LOG.exception("failed")
                 answer = Reply.facts({"error": type(error).__name__}, 500)
-            self.metrics.add(
-                "requests", 1, f'path="{path}",status="{answer.status}"'
-            )
+            self.metrics.add("requests", 1, f'path="{path}",status="{answer.status}"')
             return answer
 
         self._plain[method, path] = guarded
 
     async def heard(
-        self,
-        request: Call,
-        limit: int | None = None,
-        fits: Fits | None = None,
+        self, request: Call, limit: int | None = None, fits: Fits | None = None
     ) -> tuple[bytes, Caller]:
         """A device's message and who it is.
 
@@ -187,15 +168,10 @@ class Gate:
             told = head_tag(mac, request.method, request.path, length)
             return same(told, given)
 
-        return fine(self.publics.get(device)) or fine(
-            await self._looked_up(device)
-        )
+        return fine(self.publics.get(device)) or fine(await self._looked_up(device))
 
     async def body(
-        self,
-        request: Call,
-        limit: int | None = None,
-        fits: Fits | None = None,
+        self, request: Call, limit: int | None = None, fits: Fits | None = None
     ) -> bytes:
         """The whole body, unless it is too long or too slow.
 
@@ -260,21 +236,13 @@ class Gate:
         except ValueError:
             return None
 
-    def verified(
-        self, request: Call, body: bytes, device: str, public: bytes
-    ) -> Caller | None:
+    def verified(self, request: Call, body: bytes, device: str, public: bytes) -> Caller | None:
         """The caller, if the owner of this public key made the request's MAC. The request
         names the server's key that it was made with."""
         mac = self._mac(request, public)
         if mac is None:
             return None
-        expected = tag(
-            mac,
-            b"request",
-            request.method.encode(),
-            request.path.encode(),
-            body,
-        )
+        expected = tag(mac, b"request", request.method.encode(), request.path.encode(), body)
         given = request.headers.get("tacit-mac", "")
         return Caller(device, mac, given) if same(expected, given) else None
 
@@ -287,13 +255,7 @@ class Gate:
     def signed(self, request: Call, body: bytes, identity: bytes) -> None:
         """Refuse what is not signed by the other server."""
         given = request.headers.get("tacit-signature", "")
-        if not verify(
-            identity,
-            given,
-            request.method.encode(),
-            request.path.encode(),
-            body,
-        ):
+        if not verify(identity, given, request.method.encode(), request.path.encode(), body):
             raise Refusal(401, "not signed by the pinned server")
 
     async def is_known(self, device: str) -> bool:

@@ -51,9 +51,7 @@ class Lobby:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def enter(
-        self, device: str, items: Rows, place: int, holds: int = 0
-    ) -> asyncio.Future[bytes]:
+    def enter(self, device: str, items: Rows, place: int, holds: int = 0) -> asyncio.Future[bytes]:
         """Where the device's announcement will be.
 
         A device waits once: if it asks again, the first request is answered as if it had
@@ -62,9 +60,7 @@ class Lobby:
         before = self._waiting.pop(device, None)
         if before is not None:
             before.answer.cancel()
-        answer: asyncio.Future[bytes] = (
-            asyncio.get_running_loop().create_future()
-        )
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[device] = Waiting(items, place, answer, holds)
         return answer
 
@@ -115,9 +111,7 @@ class Lobby:
         empty: float | None = None
         while True:
             # an answer that is done is of a device that has gone, and was not seen to
-            there = [
-                d for d, each in self._waiting.items() if not each.answer.done()
-            ]
+            there = [d for d, each in self._waiting.items() if not each.answer.done()]
             if isinstance(takes_part, Slice):
                 if there:
                     empty = empty or loop.time() + self._task.seconds
@@ -130,12 +124,8 @@ class Lobby:
                     break
             elif empty is not None and loop.time() >= empty:
                 return {}
-            await self._wait(
-                [each for each in (until, empty) if each is not None]
-            )
-        chosen = random.SystemRandom().sample(
-            there, min(len(there), self._task.cohort)
-        )
+            await self._wait([each for each in (until, empty) if each is not None])
+        chosen = random.SystemRandom().sample(there, min(len(there), self._task.cohort))
         return {device: self._waiting[device].items for device in chosen}
 
     def _is_in(self, part: Slice, device: str) -> bool:

@@ -145,12 +145,7 @@ def _honesty(made: Assembled, enrolment: tuple[str, str]) -> Honesty | None:
     if made.method.local:
         return None
     enough = made.task.enough
-    return Honesty(
-        made.task.noise,
-        f"at least {enough} honest devices",
-        enough,
-        enrolment,
-    )
+    return Honesty(made.task.noise, f"at least {enough} honest devices", enough, enrolment)
 
 
 def _settings(made: Assembled, spoilt: int) -> list[str]:
@@ -166,15 +161,10 @@ def _settings(made: Assembled, spoilt: int) -> list[str]:
     listed = min(len(made.plan.rounds), FIRST_ROUNDS)
     most = max(made.bytes_of(index) for index in range(listed))
     given = made.method.settings.model_dump()
-    out = [
-        *made.plan.story,
-        *(f"{name} = {value}" for name, value in given.items()),
-    ]
+    out = [*made.plan.story, *(f"{name} = {value}" for name, value in given.items())]
     out.append(f"cohorts of {task.least} to {task.cohort} devices; {noise}")
     if most:
-        out.append(
-            f"a device sends up to {most:,} bytes in a round, whatever it rated"
-        )
+        out.append(f"a device sends up to {most:,} bytes in a round, whatever it rated")
     if task.groups > 1:
         out.append(
             f"a round has up to {task.groups} sums, each over at least {task.least} devices "

@@ -27,9 +27,7 @@ def check_length(request: Call, most: int) -> int:
     return int(announced)
 
 
-async def read_body(
-    request: Call, most: int, seconds: float, fits: Fits | None = None
-) -> bytes:
+async def read_body(request: Call, most: int, seconds: float, fits: Fits | None = None) -> bytes:
     """The whole body, within so many bytes and seconds. `fits` sees its beginning before the
     rest is read."""
     whole = check_length(request, most)

@@ -71,13 +71,7 @@ def recommender_app(
     handlers, trainings = list[_Handler](), list[Training]()
     for one, own in tasks:
         conductor = Conductor(
-            assemble(one),
-            store,
-            identity,
-            aggregator,
-            gate.public,
-            own.gather,
-            gate.metrics,
+            assemble(one), store, identity, aggregator, gate.public, own.gather, gate.metrics
         )
         trainings.append(Training(gate, conductor, own, aggregator))
         handlers.append(_Handler(gate, conductor, own, aggregator.pin.hex()))
@@ -138,9 +132,7 @@ class _Doors:
 
     async def tasks(self, request: Call) -> Reply:
         """The trainings of this recommender, by name; `/v1/task/NAME` is signed."""
-        facts = {
-            name: each.made.task.method for name, each in self._by_task.items()
-        }
+        facts = {name: each.made.task.method for name, each in self._by_task.items()}
         return Reply.facts({"tasks": facts})
 
 
@@ -152,11 +144,7 @@ class _Handler:
     """
 
     def __init__(
-        self,
-        gate: Gate,
-        conductor: Conductor,
-        how: Operation,
-        aggregator_pin: str,
+        self, gate: Gate, conductor: Conductor, how: Operation, aggregator_pin: str
     ) -> None:
         self.gate = gate
         self.conductor = conductor
@@ -168,21 +156,14 @@ class _Handler:
             "name": self.made.task.name,
             "task": self.made.task.model_dump(mode="json"),
             "events": json.loads(self.made.events_text()),
-            "aggregator": {
-                "url": how.aggregator_url,
-                "identity": aggregator_pin,
-            },
+            "aggregator": {"url": how.aggregator_url, "identity": aggregator_pin},
         }
         self._document = json.dumps(document).encode()
         self._signature = gate.identity.sign(b"task", self._document)
 
     async def task(self, request: Call) -> Reply:
         """The task, its events and the aggregator, signed."""
-        return Reply(
-            self._document,
-            kind="application/json",
-            tacit_signature=self._signature,
-        )
+        return Reply(self._document, kind="application/json", tacit_signature=self._signature)
 
     async def status(self, request: Call) -> Reply:
         """Public progress: counts only."""
@@ -200,9 +181,7 @@ class _Handler:
         }
         return Reply.facts(facts)
 
-    async def join(
-        self, caller: Caller, message: Join, payload: memoryview
-    ) -> Reply:
+    async def join(self, caller: Caller, message: Join, payload: memoryview) -> Reply:
         """Wait for a round; the answer is its announcement, with the state that this device
         needs.
 
@@ -216,8 +195,7 @@ class _Handler:
         items = self._items(message, payload)
         if self._has_joined(caller, message):  # it lost the first answer
             return self.gate.reply(
-                caller,
-                self.conductor.announcement(caller.device, message.holds),
+                caller, self.conductor.announcement(caller.device, message.holds)
             )
         lobby = self.conductor.lobby
         future = lobby.enter(caller.device, items, message.place, message.holds)
@@ -240,9 +218,7 @@ class _Handler:
     def _check_going_on(self, caller: Caller) -> None:
         """Refuse who comes after the end, or sits out."""
         if self.conductor.stopped is not None:
-            raise Refusal(
-                410, f"the training was stopped: {self.conductor.stopped}"
-            )
+            raise Refusal(410, f"the training was stopped: {self.conductor.stopped}")
         if self.conductor.finished.is_set():
             raise Refusal(410, "the training is over")
         if caller.device in self.conductor.out:
@@ -279,9 +255,7 @@ class _Handler:
         files = {name: (self.out / name).read_bytes() for name in FILES}
         sizes = {name: len(data) for name, data in files.items()}
         frame = pack(sizes, b"".join(files.values()))
-        return Reply(
-            frame, tacit_signature=self.gate.identity.sign(b"model", frame)
-        )
+        return Reply(frame, tacit_signature=self.gate.identity.sign(b"model", frame))
 
     def _stale(self, caller: Caller, stamp: int) -> Reply | None:
         """The refusal of a copied request, which is old, or not newer than the device's
@@ -313,18 +287,9 @@ class _Handler:
     def _items(self, message: Join, payload: memoryview) -> NDArray[np.uint32]:
         """The rows that the device lists, where the scheme shows them."""
         shown = self.made.scheme.shows_items
-        if (
-            message.items != shown
-            or (len(payload) and not message.items)
-            or len(payload) % 4
-        ):
-            raise Refusal(
-                400,
-                "rows are listed where the plan asks for them, and only there",
-            )
+        if message.items != shown or (len(payload) and not message.items) or len(payload) % 4:
+            raise Refusal(400, "rows are listed where the plan asks for them, and only there")
         rows = np.frombuffer(payload, "<u4").astype(np.uint32)
         if not ascending(rows, len(self.made.public.catalogue)):
-            raise Refusal(
-                400, "row numbers that do not ascend inside the catalogue"
-            )
+            raise Refusal(400, "row numbers that do not ascend inside the catalogue")
         return rows

@@ -13,12 +13,7 @@ from typing import Any, NamedTuple
 
 from tacit.errors import Failure
 from tacit.federation.protocol.http import Answer, Web
-from tacit.federation.protocol.keys import (
-    Identity,
-    enrolment_of,
-    tickets_of,
-    verify,
-)
+from tacit.federation.protocol.keys import Identity, enrolment_of, tickets_of, verify
 from tacit.federation.protocol.wire import Closing, Opening, pack
 
 ANSWER_SECONDS = 60.0
@@ -44,12 +39,7 @@ class RemoteAggregator:
     with restarts."""
 
     def __init__(
-        self,
-        url: str,
-        pin: str,
-        identity: Identity,
-        ca: str | None = None,
-        insecure: bool = False,
+        self, url: str, pin: str, identity: Identity, ca: str | None = None, insecure: bool = False
     ) -> None:
         self.url = url.rstrip("/")
         self.pin = bytes.fromhex(pin)
@@ -69,9 +59,7 @@ class RemoteAggregator:
         """The sum, or None if the attempt was given up."""
         said = await self._send("/v1/close", pack(closing), closing.wait)
         if said.status not in (200, 409):
-            raise Failure(
-                f"the aggregator refused to close a round (status {said.status})"
-            )
+            raise Failure(f"the aggregator refused to close a round (status {said.status})")
         return said.body if said.status == 200 else None
 
     async def _send(self, path: str, body: bytes, wait: float = 0.0) -> _Said:
@@ -86,9 +74,7 @@ class RemoteAggregator:
         if known and verify(self.pin, signature, b"answer", body, answer.body):
             return _Said(answer.status, answer.body)
         if answer.status == 200:
-            raise Failure(
-                "the aggregator's answer is not signed by its pinned identity"
-            )
+            raise Failure("the aggregator's answer is not signed by its pinned identity")
         return _Said(0 if known else answer.status, b"")
 
     async def _once(self, path: str, body: bytes, wait: float) -> Answer | None:
@@ -97,9 +83,7 @@ class RemoteAggregator:
         signature = self.identity.sign(b"POST", path.encode(), body)
         try:
             async with asyncio.timeout(wait + ANSWER_SECONDS):
-                answer = await self._web.post(
-                    self.url, path, body, {"tacit-signature": signature}
-                )
+                answer = await self._web.post(self.url, path, body, {"tacit-signature": signature})
         except OSError:
             return None
         passing = answer.status >= 500 or answer.status in PASSING

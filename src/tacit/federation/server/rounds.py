@@ -18,13 +18,7 @@ from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt, Telling
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.server.announced import (
-    Kept,
-    Some,
-    forget_told,
-    keep_some,
-    keep_told,
-)
+from tacit.federation.server.announced import Kept, Some, forget_told, keep_some, keep_told
 from tacit.federation.server.store import ServerStore, Transaction
 from tacit.rounds.state import State
 from tacit.serving.http.watch import log
@@ -81,9 +75,7 @@ class Rounds:
 
     async def _asked(self, work: Callable[[Transaction], T]) -> T:
         """The result of a work. One whose fate is unknown is run again."""
-        return await patiently(
-            lambda: self.store.write(work, soon=True), "the store"
-        )
+        return await patiently(lambda: self.store.write(work, soon=True), "the store")
 
     async def standing(self) -> Standing:
         """Where the training stands; a new one stands at its beginning."""
@@ -91,9 +83,7 @@ class Rounds:
 
     def _standing(self, session: Transaction) -> Standing:
         self._enter(session)
-        found = session.run(
-            "SELECT state, tau FROM task WHERE id = ?", self.name
-        )
+        found = session.run("SELECT state, tau FROM task WHERE id = ?", self.name)
         state, kept = found[0]
         over = session.run(
             "SELECT round, status FROM round "
@@ -107,9 +97,7 @@ class Rounds:
             sum(status == "spoilt" for _, status in over),
             frozenset(
                 row[0]
-                for row in session.run(
-                    "SELECT device FROM sits_out WHERE task = ?", self.name
-                )
+                for row in session.run("SELECT device FROM sits_out WHERE task = ?", self.name)
             ),
         )
 
@@ -148,10 +136,7 @@ class Rounds:
             int(found.number),
             found.nonce,
             found.key,
-            {
-                name: np.frombuffer(bytes(items or b""), "<u4")
-                for name, _, items in who
-            },
+            {name: np.frombuffer(bytes(items or b""), "<u4") for name, _, items in who},
             {name: bytes(public) for name, public, _ in who},
         )
 
@@ -199,9 +184,7 @@ class Rounds:
 
     async def tell(self, attempt: Attempt, told: Kept, some: Some) -> None:
         """Write down what these devices are told, each its own; they may be told then."""
-        found = await self._asked(
-            lambda s: keep_some(s, self.name, attempt, told, some)
-        )
+        found = await self._asked(lambda s: keep_some(s, self.name, attempt, told, some))
         told.payloads.update(found.payloads)
         told.digests.update(found.digests)
 
@@ -226,14 +209,10 @@ class Rounds:
             self._end(session, attempt, status)
             for device in out:
                 session.run(
-                    "INSERT INTO sits_out VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    self.name,
-                    device,
+                    "INSERT INTO sits_out VALUES (?, ?) ON CONFLICT DO NOTHING", self.name, device
                 )
             session.run(
-                "DELETE FROM joined WHERE task = ? AND round <= ?",
-                self.name,
-                attempt.index,
+                "DELETE FROM joined WHERE task = ? AND round <= ?", self.name, attempt.index
             )
             forget_told(session, self.name, attempt.index)
             session.run(
@@ -248,9 +227,7 @@ class Rounds:
 
         await self._asked(work)
 
-    def _end(
-        self, session: Transaction, attempt: Attempt, status: Status
-    ) -> None:
+    def _end(self, session: Transaction, attempt: Attempt, status: Status) -> None:
         session.run(
             "UPDATE round SET status = ? WHERE task = ? AND round = ? AND attempt = ?",
             status,
@@ -261,9 +238,7 @@ class Rounds:
 
     def receipt(self) -> str | None:
         """The ledger's receipt for this task, if it was charged."""
-        rows = self.store.now(
-            lambda s: s.run("SELECT receipt FROM task WHERE id = ?", self.name)
-        )
+        rows = self.store.now(lambda s: s.run("SELECT receipt FROM task WHERE id = ?", self.name))
         return rows[0][0] if rows else None
 
     def keep_receipt(self, text: str) -> None:
@@ -271,8 +246,6 @@ class Rounds:
 
         def work(session: Transaction) -> None:
             self._enter(session)
-            session.run(
-                "UPDATE task SET receipt = ? WHERE id = ?", text, self.name
-            )
+            session.run("UPDATE task SET receipt = ? WHERE id = ?", text, self.name)
 
         self.store.now(work)

@@ -74,9 +74,7 @@ class ServerStore:
     ) -> None:
         self._database = database_at(location, name, alone)
         self._migrations, self._name = migrations, name
-        self._queue: queue.SimpleQueue[list[_Asked] | None] = (
-            queue.SimpleQueue()
-        )
+        self._queue: queue.SimpleQueue[list[_Asked] | None] = queue.SimpleQueue()
         self._gathered: dict[asyncio.AbstractEventLoop, list[_Asked]] = {}
         self.commits, self.works = 0, 0
         """Transactions, and works in them: how well works are gathered."""
@@ -86,14 +84,10 @@ class ServerStore:
         except BaseException:
             self._database.close()
             raise
-        self._thread = threading.Thread(
-            target=self._serve, name=f"store-{name}", daemon=True
-        )
+        self._thread = threading.Thread(target=self._serve, name=f"store-{name}", daemon=True)
         self._thread.start()
 
-    async def write(
-        self, work: Callable[[Transaction], T], soon: bool = False
-    ) -> T:
+    async def write(self, work: Callable[[Transaction], T], soon: bool = False) -> T:
         """Run `work` in the next transaction; its result, once durable. `soon`: without
         waiting for others, where a whole round waits for it.
 
@@ -116,9 +110,7 @@ class ServerStore:
             loop.call_soon(self._hand_over, loop, gathered)
         return await future
 
-    def _hand_over(
-        self, loop: asyncio.AbstractEventLoop, gathered: list[_Asked]
-    ) -> None:
+    def _hand_over(self, loop: asyncio.AbstractEventLoop, gathered: list[_Asked]) -> None:
         """Give these works to the thread, unless they were handed over before."""
         if self._gathered.get(loop) is gathered:
             self._queue.put(self._gathered.pop(loop))
@@ -149,9 +141,7 @@ class ServerStore:
                 self._database.connect()
             except Taken as taken:
                 if time.monotonic() > until:
-                    raise StorageError(
-                        taken.message, remedy="stop it first"
-                    ) from None
+                    raise StorageError(taken.message, remedy="stop it first") from None
                 time.sleep(0.1)
             else:
                 return
@@ -175,14 +165,11 @@ class ServerStore:
             "CREATE TABLE IF NOT EXISTS migration "
             "(name TEXT, number INTEGER, PRIMARY KEY (name, number))"
         )
-        rows = session.run(
-            "SELECT number FROM migration WHERE name = ?", self._name
-        )
+        rows = session.run("SELECT number FROM migration WHERE name = ?", self._name)
         done = {row[0] for row in rows}
         if done and max(done) >= len(self._migrations):
             raise StorageError(
-                "the store was made by a newer version of Tacit",
-                remedy="upgrade Tacit",
+                "the store was made by a newer version of Tacit", remedy="upgrade Tacit"
             )
         if not done and session.run("SELECT 1 FROM migration"):
             raise StorageError(
@@ -193,9 +180,7 @@ class ServerStore:
             for text in step if number not in done else ():
                 session.run(self._database.create(text))
             session.run(
-                "INSERT INTO migration VALUES (?, ?) ON CONFLICT DO NOTHING",
-                self._name,
-                number,
+                "INSERT INTO migration VALUES (?, ?) ON CONFLICT DO NOTHING", self._name, number
             )
 
     # ---------------------------------------------------------------- in the thread
@@ -208,9 +193,7 @@ class ServerStore:
             batch = self._queue.get()
             if batch is None:
                 break
-            while (
-                not self._queue.empty()
-            ):  # what came while the last batch was written
+            while not self._queue.empty():  # what came while the last batch was written
                 more = self._queue.get()
                 if more is None:
                     ending = True
@@ -267,9 +250,7 @@ def _answer(batch: list[_Asked], results: list[Any]) -> None:
     for loop, pairs in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, pairs)
-        except (
-            RuntimeError
-        ):  # it ended meanwhile; what was written stays written
+        except RuntimeError:  # it ended meanwhile; what was written stays written
             continue
 
 

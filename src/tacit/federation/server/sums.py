@@ -37,9 +37,7 @@ AT_A_TIME = 16 << 20
 def groups_of(who: list[str], opening: Opening, needed: int) -> list[list[str]]:
     """Those who arrived, cut by chance into as many groups as were asked for and can be
     filled: nobody chooses whom she is summed with. What is not a plain sum is one group."""
-    plain = not any(
-        part.sparse or part.report or part.printed for part in opening.parts
-    )
+    plain = not any(part.sparse or part.report or part.printed for part in opening.parts)
     count = min(opening.groups, len(who) // needed) if plain else 1
     if count <= 1:
         return [who]
@@ -80,9 +78,7 @@ def summed(
     return pack(header, b"".join(payload))
 
 
-def bodies_of(
-    session: Transaction, key: tuple[str, int, int]
-) -> Iterator[tuple[str, bytes]]:
+def bodies_of(session: Transaction, key: tuple[str, int, int]) -> Iterator[tuple[str, bytes]]:
     """The uploads of a round in the order of their devices, each with its device, about
     `AT_ONCE` bytes of them in memory at most."""
     sql = (
@@ -103,13 +99,8 @@ class RoundTotal:
 
     def __init__(self, parts: tuple[PartLayout, ...]) -> None:
         self.parts = parts
-        self._sums = [
-            np.zeros((part.size, part.width), f"<u{part.word}")
-            for part in parts
-        ]
-        self._seen = [
-            np.zeros(part.size if part.sparse else 0, bool) for part in parts
-        ]
+        self._sums = [np.zeros((part.size, part.width), f"<u{part.word}") for part in parts]
+        self._seen = [np.zeros(part.size if part.sparse else 0, bool) for part in parts]
         self._reports: list[list[Any]] = [[] for _ in parts]
         self._rows: list[list[Section]] = [[] for _ in parts]
         """Of sparse parts, not added yet: a thousand small additions cost more than one."""

@@ -8,11 +8,7 @@ from importlib.resources import files
 
 def statements(name: str) -> tuple[str, ...]:
     """The statements of `sql/NAME.sql`, without its comments."""
-    text = (files(__package__) / "sql" / f"{name}.sql").read_text(
-        encoding="utf-8"
-    )
-    code = [
-        line for line in text.splitlines() if not line.lstrip().startswith("--")
-    ]
+    text = (files(__package__) / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    code = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
     found = (" ".join(each.split()) for each in "\n".join(code).split(";"))
     return tuple(each for each in found if each)

@@ -13,12 +13,7 @@ from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.control import obey
 from tacit.federation.server.enrolment import Terms
 from tacit.federation.server.gate import Gate
-from tacit.federation.server.publish import (
-    Charged,
-    check_unused,
-    publish,
-    reserve,
-)
+from tacit.federation.server.publish import Charged, check_unused, publish, reserve
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.rounds import patiently
 from tacit.serving.http.limits import Limits
@@ -58,11 +53,7 @@ class Training:
     """
 
     def __init__(
-        self,
-        gate: Gate,
-        conductor: Conductor,
-        how: Operation,
-        aggregator: RemoteAggregator,
+        self, gate: Gate, conductor: Conductor, how: Operation, aggregator: RemoteAggregator
     ) -> None:
         self.gate = gate
         self.conductor = conductor
@@ -83,21 +74,15 @@ class Training:
             self.gate.troubles.add(self.conductor.name)
             reason = error.message if isinstance(error, TacitError) else ""
             self.conductor.stop(reason or "a fault of the recommender")
-            LOG.exception(
-                "training stopped", extra={"facts": {"reason": reason}}
-            )
+            LOG.exception("training stopped", extra={"facts": {"reason": reason}})
 
     async def _obedient(self) -> str | None:
         """Train until the end, or until the operator orders one; why, then."""
         looked = asyncio.Event()
-        watch = asyncio.create_task(
-            obey(self.gate.store, self.conductor, looked)
-        )
+        watch = asyncio.create_task(obey(self.gate.store, self.conductor, looked))
         train = asyncio.create_task(self._after(looked))
         try:
-            await asyncio.wait(
-                {watch, train}, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({watch, train}, return_when=asyncio.FIRST_COMPLETED)
             if train.done():
                 await train
                 return None
@@ -132,15 +117,7 @@ class Training:
         enrolment = (self.how.terms.word, await self.aggregator.enrolment())
 
         def write() -> None:
-            publish(
-                conductor.made,
-                state,
-                receipt,
-                self.how.out,
-                book,
-                conductor.spoilt,
-                enrolment,
-            )
+            publish(conductor.made, state, receipt, self.how.out, book, conductor.spoilt, enrolment)
 
         await patiently(
             lambda: self._noticed(asyncio.to_thread(write)),

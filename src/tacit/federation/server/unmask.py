@@ -105,14 +105,9 @@ def unmask(
             return Opened(nothing(round_.parts), kept=one)
         exact.append(one)
     good = [each for each in exact if each.fine]
-    out = {
-        part.name: _released(made, round_, part, good or exact, people)
-        for part in round_.parts
-    }
+    out = {part.name: _released(made, round_, part, good or exact, people) for part in round_.parts}
     if not good:
-        return Opened(
-            {name: _nothing(each) for name, each in out.items()}, True
-        )
+        return Opened({name: _nothing(each) for name, each in out.items()}, True)
     left = [
         name
         for group, each in zip(sums.groups, exact, strict=True)
@@ -122,15 +117,11 @@ def unmask(
     return Opened(out, out=tuple(left))
 
 
-def _reported(
-    made: Assembled, round_: Round, sums: Summed
-) -> dict[str, Released]:
+def _reported(made: Assembled, round_: Round, sums: Summed) -> dict[str, Released]:
     """The releases of a round of randomized reports, which have no mask."""
     (group,) = sums.groups
     return {
-        part.name: heard(
-            part, made.events.get(f"{round_.name}/{part.name}"), total.words
-        )
+        part.name: heard(part, made.events.get(f"{round_.name}/{part.name}"), total.words)
         for part, total in zip(round_.parts, group.totals, strict=True)
     }
 
@@ -184,9 +175,7 @@ def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
     )
     groups = list[Group]()
     for size, part in zip(sizes, _cut(layouts, sizes, payload), strict=True):
-        names = tuple(
-            bytes(part[16 * k : 16 * k + 16]).hex() for k in range(size)
-        )
+        names = tuple(bytes(part[16 * k : 16 * k + 16]).hex() for k in range(size))
         totals = sections(layouts, header.rows, part[16 * size :])
         groups.append(Group(names, totals))
     listed = [name for group in groups for name in group.arrived]
@@ -210,18 +199,10 @@ def _cut(
     ends = np.cumsum([16 * size + words for size in sizes]).tolist()
     if ends[-1] != len(payload):
         raise Failure("the aggregator's answer has another length than it says")
-    return [
-        payload[end - 16 * size - words : end]
-        for size, end in zip(sizes, ends, strict=True)
-    ]
+    return [payload[end - 16 * size - words : end] for size, end in zip(sizes, ends, strict=True)]
 
 
-def _bare(
-    told: Telling,
-    layout: PartLayout,
-    total: Section,
-    keys: Mapping[str, bytes],
-) -> Bare:
+def _bare(told: Telling, layout: PartLayout, total: Section, keys: Mapping[str, bytes]) -> Bare:
     """The sum modulo 2^bits without the masks of the devices that are in it, and without
     what the scheme had them add."""
     whole = np.zeros((layout.size, layout.width), f"<u{layout.word}")
@@ -235,32 +216,19 @@ def _bare(
 
 
 def _released(
-    made: Assembled,
-    round_: Round,
-    part: Part,
-    sums: list[_Sums],
-    people: float,
+    made: Assembled, round_: Round, part: Part, sums: list[_Sums], people: float
 ) -> Released:
     """The sum of these groups as an estimate for all people. Where the method counts who
     came, it stays as it is: how many they are is in the state."""
     arrived = sum(each.arrived for each in sums)
-    exact = sum(
-        (each.exact[part.name] for each in sums[1:]), sums[0].exact[part.name]
-    )
+    exact = sum((each.exact[part.name] for each in sums[1:]), sums[0].exact[part.name])
     path = f"{round_.name}/{part.name}"
     deviation = made.noise_sd(path, arrived, len(sums)) / part.bound.steps
-    found = Released(
-        off_grid(part, exact),
-        deviation,
-        private=bool(made.events),
-        reports=arrived,
-    )
+    found = Released(off_grid(part, exact), deviation, private=bool(made.events), reports=arrived)
     if made.scheme.shows_items or made.method.local:
         return found
     return for_everyone(found, people, arrived)
 
 
 def _nothing(found: Released) -> Released:
-    return Released(
-        np.zeros_like(found.value), found.sd, found.private, found.reports
-    )
+    return Released(np.zeros_like(found.value), found.sd, found.private, found.reports)

@@ -14,11 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tacit.federation.agreed.scheme import printed_tables
-from tacit.federation.protocol.wire import (
-    Opening,
-    digest,
-    unpack,
-)
+from tacit.federation.protocol.wire import Opening, digest, unpack
 from tacit.federation.server.store import Refusal, ServerStore, Transaction
 from tacit.federation.server.sums import groups_of, summed
 from tacit.federation.server.tables import statements
@@ -78,9 +74,7 @@ class Uploads:
             )
             # of earlier rounds: summed, revealed, of no more use
             session.run("DELETE FROM upload WHERE task = ? AND round < ?", *key)
-            session.run(
-                "UPDATE round SET sum = NULL WHERE task = ? AND round < ?", *key
-            )
+            session.run("UPDATE round SET sum = NULL WHERE task = ? AND round < ?", *key)
 
         await self.store.write(work, soon=True)
 
@@ -88,17 +82,14 @@ class Uploads:
         """The opening of an attempt."""
         rows = await self.store.read(
             lambda s: s.run(
-                "SELECT opening FROM round WHERE task = ? AND round = ? AND attempt = ?",
-                *key,
+                "SELECT opening FROM round WHERE task = ? AND round = ? AND attempt = ?", *key
             )
         )
         if not rows:
             raise Refusal(404, "no such round")
         return unpack(Opening, bytes(rows[0][0]))[0]
 
-    async def keep(
-        self, key: Key, device: str, least: int, body: bytes
-    ) -> bool:
+    async def keep(self, key: Key, device: str, least: int, body: bytes) -> bool:
         """Keep a contribution, and say whether it is new. The same again is fine; another
         one from the same device is not."""
         print_ = digest(body)
@@ -128,8 +119,7 @@ class Uploads:
 
         def work(session: Transaction) -> Count:
             arrived = session.run(
-                "SELECT COUNT(*) FROM upload WHERE task = ? AND round = ? AND attempt = ?",
-                *key,
+                "SELECT COUNT(*) FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key
             )
             return Count(int(arrived[0][0]), _status(session, key) == "open")
 
@@ -137,13 +127,9 @@ class Uploads:
 
     async def reveal(self, key: Key, give_up: bool) -> bytes | None:
         """The sum that was revealed, or is revealed now, or None for ever."""
-        return await self.store.write(
-            lambda s: self._reveal(s, key, give_up), soon=True
-        )
+        return await self.store.write(lambda s: self._reveal(s, key, give_up), soon=True)
 
-    def _reveal(
-        self, session: Transaction, key: Key, give_up: bool
-    ) -> bytes | None:
+    def _reveal(self, session: Transaction, key: Key, give_up: bool) -> bytes | None:
         rows = session.run(
             "SELECT status, sum, opening, least FROM round "
             "WHERE task = ? AND round = ? AND attempt = ?",
@@ -159,9 +145,7 @@ class Uploads:
             "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
             *key,
         )
-        needed = max(
-            [int(found.least), self.least, *(int(row[1]) for row in who)]
-        )
+        needed = max([int(found.least), self.least, *(int(row[1]) for row in who)])
         other = _is_revealed(session, key.task, key.round)
         if give_up or other or len(who) < needed:
             _give_up(session, key)
@@ -217,9 +201,7 @@ def standing(session: Transaction) -> list[SumsStanding]:
 def give_up_open(session: Transaction) -> int:
     """Give up every attempt that is open, and say how many there were: after the store came
     back from an older copy, which does not know what was revealed since."""
-    rows = session.run(
-        "SELECT task, round, attempt FROM round WHERE status = 'open'"
-    )
+    rows = session.run("SELECT task, round, attempt FROM round WHERE status = 'open'")
     for row in rows:
         _give_up(session, Key(*row))
     return len(rows)
@@ -229,30 +211,24 @@ def _is_revealed(session: Transaction, task: str, round_: int) -> bool:
     """Whether a sum of this round was revealed, of whichever attempt."""
     return bool(
         session.run(
-            "SELECT 1 FROM round WHERE task = ? AND round = ? AND status = 'revealed'",
-            task,
-            round_,
+            "SELECT 1 FROM round WHERE task = ? AND round = ? AND status = 'revealed'", task, round_
         )
     )
 
 
 def _status(session: Transaction, key: Key) -> str | None:
     rows = session.run(
-        "SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?",
-        *key,
+        "SELECT status FROM round WHERE task = ? AND round = ? AND attempt = ?", *key
     )
     return rows[0][0] if rows else None
 
 
-def _check_known(
-    session: Transaction, key: Key, device: str, print_: str
-) -> None:
+def _check_known(session: Transaction, key: Key, device: str, print_: str) -> None:
     """Refuse a contribution that was not kept, unless it is one that was kept before."""
     if _status(session, key) is None:
         raise Refusal(404, "no such round")
     found = session.run(
-        "SELECT digest FROM upload "
-        "WHERE task = ? AND round = ? AND attempt = ? AND device = ?",
+        "SELECT digest FROM upload WHERE task = ? AND round = ? AND attempt = ? AND device = ?",
         *key,
         device,
     )
@@ -265,10 +241,6 @@ def _check_known(
 def _give_up(session: Transaction, key: Key) -> None:
     """The attempt is never revealed, and its uploads are of no more use."""
     session.run(
-        "UPDATE round SET status = 'given up' "
-        "WHERE task = ? AND round = ? AND attempt = ?",
-        *key,
+        "UPDATE round SET status = 'given up' WHERE task = ? AND round = ? AND attempt = ?", *key
     )
-    session.run(
-        "DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key
-    )
+    session.run("DELETE FROM upload WHERE task = ? AND round = ? AND attempt = ?", *key)

@@ -44,30 +44,20 @@ VERIFIER: Accountant = LossDistributions()
 
 
 def epsilon(
-    events: Iterable[Event],
-    delta: float,
-    *,
-    unit: Unit = "user",
-    verify: bool = False,
+    events: Iterable[Event], delta: float, *, unit: Unit = "user", verify: bool = False
 ) -> float:
     """The epsilon of all `events` together at `delta`; infinite where nothing bounds it."""
     return epsilon_of(cost(events, unit), delta, verify=verify)
 
 
 def delta(
-    events: Iterable[Event],
-    epsilon: float,
-    *,
-    unit: Unit = "user",
-    verify: bool = False,
+    events: Iterable[Event], epsilon: float, *, unit: Unit = "user", verify: bool = False
 ) -> float:
     """The delta of all `events` together at `epsilon`."""
     return delta_of(cost(events, unit), epsilon, verify=verify)
 
 
-def profile(
-    events: Iterable[Event], *, unit: Unit = "user"
-) -> list[tuple[float, float]]:
+def profile(events: Iterable[Event], *, unit: Unit = "user") -> list[tuple[float, float]]:
     """(epsilon, delta) at delta 1e-4 ... 1e-12, and at 0 if that is finite. Empty where
     nothing is bounded."""
     total = cost(events, unit)
@@ -78,24 +68,16 @@ def profile(
 def epsilon_of(total: Cost, delta: float, *, verify: bool = False) -> float:
     """`epsilon` for a cost that is already added up."""
     if not 0 <= delta < 1:
-        raise SettingError(
-            f"delta is {delta:g}; it must be at least 0 and below 1"
-        )
+        raise SettingError(f"delta is {delta:g}; it must be at least 0 and below 1")
     if total.unbounded:
         return inf
     slack = PER_DRAW * total.draws
     if delta == 0:
-        return (
-            inf
-            if total.mu2 or total.sampled or total.by_orders
-            else total.pure_epsilon
-        )
+        return inf if total.mu2 or total.sampled or total.by_orders else total.pure_epsilon
     if verify and VERIFIER.supports(total):
         return VERIFIER.epsilon(total, delta) + slack
     found = accountant(total).epsilon(total, delta) + slack
-    if (
-        total.sampled and not total.by_orders
-    ):  # the figure without the coin may be less
+    if total.sampled and not total.by_orders:  # the figure without the coin may be less
         return min(found, epsilon_of(total.everyone, delta))
     return found
 

@@ -142,17 +142,10 @@ def _losses(total: Cost) -> list[tuple[float, float]] | None:
             exp(-each)
         )  # log of the chance to answer truly; the other answer has log-chance keep - each
         chances = [
-            _log_choose(count, x) + count * keep - (count - x) * each
-            for x in range(count + 1)
+            _log_choose(count, x) + count * keep - (count - x) * each for x in range(count + 1)
         ]
-        ways = [
-            ((2 * x - count) * each, chance) for x, chance in enumerate(chances)
-        ]
-        table = [
-            (loss + more, chance + other)
-            for loss, chance in table
-            for more, other in ways
-        ]
+        ways = [((2 * x - count) * each, chance) for x, chance in enumerate(chances)]
+        table = [(loss + more, chance + other) for loss, chance in table for more, other in ways]
     return [(loss, exp(chance)) for loss, chance in table]
 
 
@@ -160,23 +153,13 @@ def _log_choose(n: int, k: int) -> float:
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
-def _delta(
-    mu: float, table: list[tuple[float, float]], epsilon: float
-) -> float:
+def _delta(mu: float, table: list[tuple[float, float]], epsilon: float) -> float:
     """The hockey-stick divergence of a product: the mean over the pure loss of the Gaussian
     delta at what is left."""
     if mu == 0:
-        terms = [
-            chance * -expm1(epsilon - loss)
-            for loss, chance in table
-            if loss > epsilon
-        ]
+        terms = [chance * -expm1(epsilon - loss) for loss, chance in table if loss > epsilon]
     else:
-        terms = [
-            chance * delta_at(mu, epsilon - loss)
-            for loss, chance in table
-            if chance > 0
-        ]
+        terms = [chance * delta_at(mu, epsilon - loss) for loss, chance in table if chance > 0]
     return fsum(terms) * _ROUNDING
 
 
@@ -195,9 +178,7 @@ def _loss_distribution(total: Cost) -> Any:
     if total.mu2 > 0:
         parts.append(pld.from_gaussian_mechanism(1 / sqrt(total.mu2)))
     for each, count in total.pure.items():
-        one = pld.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(each, 0.0)
-        )
+        one = pld.from_privacy_parameters(common.DifferentialPrivacyParameters(each, 0.0))
         parts.append(one.self_compose(count))
     for (multiplier, chance), times in total.sampled.items():
         one = pld.from_gaussian_mechanism(multiplier, sampling_prob=chance)

@@ -18,26 +18,19 @@ if TYPE_CHECKING:
     from tacit.units import Unit
 
 NOTHING_PROVEN = "No theorem limits what an attacker learns."
-WHAT = {
-    "rating": "one certain rating was",
-    "value": "one value or another of a certain rating was",
-}
+WHAT = {"rating": "one certain rating was", "value": "one value or another of a certain rating was"}
 PRIORS = (0.5, 0.1, 0.01)
 """How likely an attacker thinks it beforehand that the unit is there."""
 
 
-def attacker(
-    events: Iterable[Event], unit: Unit, delta: float | None = None
-) -> dict[str, Any]:
+def attacker(events: Iterable[Event], unit: Unit, delta: float | None = None) -> dict[str, Any]:
     """The most anyone can gain who must tell whether one unit was there, from the whole
     trade-off curve of the events. Advantage is hits less false alarms; odds grow at most
     `odds_times`, but for the chance `odds_rare` (see `tacit.ledger.account.odds`)."""
     total = cost(events, unit)
     advantage = account.delta_of(total, 0.0)
     return {
-        "words": in_words(unit, (1 + advantage) / 2)
-        if not total.unbounded
-        else NOTHING_PROVEN,
+        "words": in_words(unit, (1 + advantage) / 2) if not total.unbounded else NOTHING_PROVEN,
         "odds_times": None if total.unbounded else odds(total, delta),
         "odds_rare": None if total.unbounded or delta is None else rare(delta),
         "proven": not total.unbounded,
@@ -46,10 +39,7 @@ def attacker(
         "by_prior": [
             {
                 "prior": prior,
-                "best_guess": right(
-                    prior,
-                    lambda epsilon: account.delta_of(total, epsilon),
-                ),
+                "best_guess": right(prior, lambda epsilon: account.delta_of(total, epsilon)),
             }
             for prior in PRIORS
         ],

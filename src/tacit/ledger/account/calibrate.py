@@ -27,9 +27,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """
     _check(epsilon, delta, above=0.0)
     target = log(delta)
-    mu = (
-        _largest(lambda mu: log_delta(mu, epsilon) <= target, start=1.0) * _SAFE
-    )
+    mu = _largest(lambda mu: log_delta(mu, epsilon) <= target, start=1.0) * _SAFE
     while epsilon_at(mu, delta) > epsilon:  # only where rounding decides
         mu *= _SAFE
     return mu
@@ -41,9 +39,7 @@ def gaussian_sigma(sensitivity: float, mu: float) -> float:
     return sqrt((sensitivity / mu) ** 2 + 4) / _SAFE
 
 
-def sampled_multiplier(
-    q: float, rounds: int, epsilon: float, delta: float
-) -> float:
+def sampled_multiplier(q: float, rounds: int, epsilon: float, delta: float) -> float:
     """The least noise multiplier for `rounds` Gaussian rounds in which each whole person
     takes part with chance q.
 
@@ -52,17 +48,11 @@ def sampled_multiplier(
     """
     _check(epsilon, delta, above=0.0)
     if not 0 < q <= 1:
-        raise SettingError(
-            f"the sampling rate is {q:g}; it must be above 0 and at most 1"
-        )
+        raise SettingError(f"the sampling rate is {q:g}; it must be above 0 and at most 1")
 
     def fits(inverse: float) -> bool:
         one = (1 / inverse, q)
-        total = (
-            Cost(sampled={one: rounds})
-            if q < 1
-            else Cost(mu2=rounds * inverse * inverse)
-        )
+        total = Cost(sampled={one: rounds}) if q < 1 else Cost(mu2=rounds * inverse * inverse)
         return epsilon_of(total, delta) <= epsilon
 
     return 1 / (_largest(fits, start=0.5, digits=1e-5) * _SAFE)
@@ -73,9 +63,7 @@ def response_epsilon(k: int, epsilon: float, delta: float) -> float:
     (epsilon, delta)-private."""
     _check(epsilon, delta, above=-inf)
     if k < 1:
-        raise SettingError(
-            f"the number of reports is {k}; it must be at least 1"
-        )
+        raise SettingError(f"the number of reports is {k}; it must be at least 1")
     if delta == 0:
         return epsilon / k * _SAFE
 
@@ -115,15 +103,10 @@ def remaining(spent: Cost, epsilon: float, delta: float) -> float:
 
     if not fits(1e-9):
         return 0.0
-    return epsilon_at(
-        _largest(fits, start=1e-2, digits=1e-3 if spent.sampled else 1e-9),
-        delta,
-    )
+    return epsilon_at(_largest(fits, start=1e-2, digits=1e-3 if spent.sampled else 1e-9), delta)
 
 
-def remaining_search(
-    spent: Cost, eta: float, gamma: float, epsilon: float, delta: float
-) -> float:
+def remaining_search(spent: Cost, eta: float, gamma: float, epsilon: float, delta: float) -> float:
     """The largest epsilon at `delta` of one more selection by this law of trials (`Tuning`)
     that (epsilon, delta) still covers; 0 where the number of trials alone costs too much."""
 
@@ -138,9 +121,7 @@ def remaining_search(
     return epsilon_of(one(_largest(fits, LEAST_RHO, digits=1e-6)), delta)
 
 
-def _largest(
-    fits: Callable[[float], bool], start: float, digits: float = 1e-14
-) -> float:
+def _largest(fits: Callable[[float], bool], start: float, digits: float = 1e-14) -> float:
     """The largest value that fits, to `digits`, always on the side that fits. `fits` is
     monotone."""
     low, high = start, start
@@ -158,9 +139,7 @@ def _largest(
 
 def _check(epsilon: float, delta: float, above: float) -> None:
     if not (isfinite(epsilon) and epsilon > 0):
-        raise SettingError(
-            f"epsilon is {epsilon:g}; it must be a positive, finite number"
-        )
+        raise SettingError(f"epsilon is {epsilon:g}; it must be a positive, finite number")
     if not (above < delta and 0 <= delta < 1):
         raise SettingError(
             f"delta is {delta:g}; Gaussian noise needs it above 0 and below 1"

@@ -86,10 +86,7 @@ class Cost:
     def everyone(self) -> Cost:
         """The same without coins: to know who took part can only tell more, so this is an
         upper bound."""
-        mu2 = fsum(
-            times / multiplier**2
-            for (multiplier, _), times in self.sampled.items()
-        )
+        mu2 = fsum(times / multiplier**2 for (multiplier, _), times in self.sampled.items())
         return replace(self, mu2=self.mu2 + mu2, sampled={})
 
     def __add__(self, other: Cost) -> Cost:
@@ -125,9 +122,7 @@ def cost(events: Iterable[Event], unit: Unit = "user", steps: int = 1) -> Cost:
     """The cost of one reservation's events for `steps` neighbouring steps, read at `unit`."""
     listed = tuple(events)
     leads = {
-        event.name: event
-        for event in listed
-        if event.beside is None and event.instead is None
+        event.name: event for event in listed if event.beside is None and event.instead is None
     }
     prices = []
     for event in listed:
@@ -186,15 +181,10 @@ def _price(event: Event, unit: Unit, steps: int) -> Cost:
         l2 = steps * event.sensitivity
         l1 = steps * event.l1
         v = event.variance
-        return Cost(
-            renyi=(l2 * l2 / v + (l2 * l2 + 3 * l1) / (v * v)) * event.times
-        )
+        return Cost(renyi=(l2 * l2 / v + (l2 * l2 + 3 * l1) / (v * v)) * event.times)
     if event.kind == "reserve":
         if event.mu is not None:
-            return Cost(
-                (steps * event.mu) ** 2 * event.times,
-                RESERVE_DRAWS * event.times,
-            )
+            return Cost((steps * event.mu) ** 2 * event.times, RESERVE_DRAWS * event.times)
         assert event.epsilon is not None
         return Cost(pure={steps * event.epsilon: event.times})
     if event.kind == "tuning":
@@ -243,9 +233,7 @@ def _covers(lead: Cost, other: Cost) -> bool:
     one = (
         sum(lead.pure.values()) == 1
     )  # a single pure event dominates any split of its epsilon; a split does not
-    pure = lead.pure == other.pure or (
-        one and lead.pure_epsilon >= other.pure_epsilon
-    )
+    pure = lead.pure == other.pure or (one and lead.pure_epsilon >= other.pure_epsilon)
     return (
         pure
         and lead.mu2 >= other.mu2

@@ -106,9 +106,7 @@ class RandomizedChoice(_Event):
     @model_validator(mode="after")
     def _some_of_all(self) -> RandomizedChoice:
         if self.favoured >= self.choices:
-            raise ValueError(
-                "a Choice event favours fewer answers than there are"
-            )
+            raise ValueError("a Choice event favours fewer answers than there are")
         return self
 
 
@@ -138,9 +136,7 @@ class Reserve(_Event):
     @model_validator(mode="after")
     def _one_of_two(self) -> Reserve:
         if (self.mu is None) == (self.epsilon is None):
-            raise ValueError(
-                "a Reserve event takes exactly one of mu and epsilon"
-            )
+            raise ValueError("a Reserve event takes exactly one of mu and epsilon")
         return self
 
 
@@ -165,9 +161,7 @@ class TuningEvent(_Event):
     @model_validator(mode="after")
     def _is_a_law(self) -> TuningEvent:
         if (self.rho is None) == (self.epsilon is None):
-            raise ValueError(
-                "a Tuning event takes exactly one of rho and epsilon"
-            )
+            raise ValueError("a Tuning event takes exactly one of rho and epsilon")
         (a, b), (c, d) = self.eta, self.gamma
         if not (b > 0 and -b < a <= b and 0 < c < d):
             raise ValueError("no law has these eta and gamma")
@@ -191,15 +185,9 @@ class Unbounded(_Event):
     claimed_epsilon: float = Field(gt=0)
     claimed_delta: float = Field(default=0.0, ge=0)
     reason: str
-    noise: Literal[
-        "laplace",
-        "gaussian",
-        "knorm",
-        "response",
-        "masked",
-        "masked item",
-        "none",
-    ] = "none"
+    noise: Literal["laplace", "gaussian", "knorm", "response", "masked", "masked item", "none"] = (
+        "none"
+    )
     scale: float = Field(default=0.0, ge=0)
     """Steps: what the paper prints, drawn exactly on the grid all the same."""
     draws: int = Field(default=0, ge=0)

@@ -26,9 +26,7 @@ def mills(x: float) -> float:
     if x < 4:
         return sqrt(pi / 2) * exp(x * x / 2) * erfc(x / _ROOT2)
     tail = x
-    for k in range(
-        60, 0, -1
-    ):  # Laplace's continued fraction: x + 1/(x + 2/(x + 3/(x + ...)))
+    for k in range(60, 0, -1):  # Laplace's continued fraction: x + 1/(x + 2/(x + 3/(x + ...)))
         tail = x + k / tail
     return 1 / tail
 
@@ -40,9 +38,7 @@ def log_delta(mu: float, epsilon: float) -> float:
         return -inf if epsilon >= 0 else log(1 - exp(epsilon))
     x = epsilon / mu - mu / 2
     y = x + mu
-    margin = 1e-15 * (
-        x * x + 10
-    )  # relative error of phi(x) and of the two ratios
+    margin = 1e-15 * (x * x + 10)  # relative error of phi(x) and of the two ratios
     if x > 1e100:
         return -inf
     if x > 0:
@@ -75,17 +71,12 @@ def epsilon_at(mu: float, delta: float) -> float:
     target = log(delta)
     if log_delta(mu, 0.0) <= target:
         return 0.0
-    low, high = (
-        0.0,
-        mu * mu / 2 + mu * sqrt(-2 * target),
-    )  # delta <= Phi(-x) <= exp(-x^2/2)/2
+    low, high = (0.0, mu * mu / 2 + mu * sqrt(-2 * target))  # delta <= Phi(-x) <= exp(-x^2/2)/2
     while log_delta(mu, high) > target:  # only where rounding decides
         high *= 1 + 1e-12
     while high - low > 4e-16 * high:
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (
-            (middle, high) if log_delta(mu, middle) > target else (low, middle)
-        )
+        low, high = (middle, high) if log_delta(mu, middle) > target else (low, middle)
     return high

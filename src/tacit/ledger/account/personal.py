@@ -12,14 +12,7 @@ from collections.abc import Iterable
 
 from tacit.errors import SettingError
 from tacit.ledger.account.account import epsilon
-from tacit.ledger.account.event import (
-    Event,
-    Gaussian,
-    KNorm,
-    Laplace,
-    Reserve,
-    Skellam,
-)
+from tacit.ledger.account.event import Event, Gaussian, KNorm, Laplace, Reserve, Skellam
 from tacit.units import Unit
 
 WHOLE = 1 << 20
@@ -30,14 +23,9 @@ def lesser(event: Event, weight: int) -> Event:
     """The same event as it costs somebody with this weight, which is not nought."""
     part = weight / WHOLE
     if isinstance(event, Gaussian | Laplace | KNorm):
-        return event.model_copy(
-            update={"sensitivity": event.sensitivity * part}
-        )
+        return event.model_copy(update={"sensitivity": event.sensitivity * part})
     if isinstance(event, Skellam):
-        update = {
-            "sensitivity": event.sensitivity * part,
-            "l1": event.l1 * part,
-        }
+        update = {"sensitivity": event.sensitivity * part, "l1": event.l1 * part}
         return event.model_copy(update=update)
     if isinstance(event, Reserve):
         old = event.model_dump(include={"mu", "epsilon"}, exclude_none=True)
@@ -49,9 +37,7 @@ def lesser(event: Event, weight: int) -> Event:
     )
 
 
-def weight_for(
-    events: Iterable[Event], asked: float, delta: float, *, unit: Unit = "user"
-) -> int:
+def weight_for(events: Iterable[Event], asked: float, delta: float, *, unit: Unit = "user") -> int:
     """The largest weight at which all of these events cost somebody at most `asked`; 0 where
     none does."""
     events = tuple(events)

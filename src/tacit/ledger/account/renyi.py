@@ -46,10 +46,7 @@ class Renyi:
         """The least epsilon over all orders, at this delta."""
         return max(
             0.0,
-            min(
-                _epsilon(a, r, delta)
-                for a, r in zip(self.orders, self.divergence, strict=True)
-            ),
+            min(_epsilon(a, r, delta) for a, r in zip(self.orders, self.divergence, strict=True)),
         )
 
     def delta(self, epsilon: float) -> float:
@@ -79,28 +76,17 @@ def renyi(total: Cost, *, pure: bool = True) -> Renyi:
     rest = (
         total.mu2
         + total.renyi
-        + (
-            fsum(each * each * count for each, count in total.pure.items())
-            if pure
-            else 0.0
-        )
+        + (fsum(each * each * count for each, count in total.pure.items()) if pure else 0.0)
     )
-    orders: tuple[float, ...] = (
-        SAMPLED if total.sampled else INTEGERS if total.renyi else REALS
-    )
+    orders: tuple[float, ...] = SAMPLED if total.sampled else INTEGERS if total.renyi else REALS
     found = [a * rest / 2 for a in orders]
     for (multiplier, chance), times in total.sampled.items():
         found = [
             r + times * one
-            for r, one in zip(
-                found, sampled_gaussian(multiplier, chance), strict=True
-            )
+            for r, one in zip(found, sampled_gaussian(multiplier, chance), strict=True)
         ]
     for best, often in total.tuned.items():
-        found = [
-            r + often * best.divergence(a)
-            for a, r in zip(orders, found, strict=True)
-        ]
+        found = [r + often * best.divergence(a) for a, r in zip(orders, found, strict=True)]
     return Renyi(orders, tuple(found))
 
 
@@ -143,9 +129,5 @@ def _table() -> _Table:
     factorial = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
     below = k <= orders[:, None]
     rest = np.where(below, orders[:, None] - k, 0).astype(np.int64)
-    choose = (
-        factorial[orders.astype(np.int64)][:, None]
-        - factorial
-        - factorial[rest]
-    )
+    choose = factorial[orders.astype(np.int64)][:, None] - factorial - factorial[rest]
     return _Table(np.where(below, choose, -np.inf), k, orders)

@@ -57,8 +57,7 @@ class Advisory(BaseModel):
         named = "*" in self.methods or method in self.methods
         named = named and f"!{method}" not in self.methods
         return named and any(
-            all(_holds(version, part) for part in each.split(","))
-            for each in self.versions
+            all(_holds(version, part) for part in each.split(",")) for each in self.versions
         )
 
 
@@ -74,16 +73,12 @@ class Advisories(BaseModel):
 def load() -> tuple[Advisory, ...]:
     """The advisories that came with this version."""
     text = (
-        resources.files("tacit.ledger.book")
-        .joinpath("advisories.json")
-        .read_text(encoding="utf-8")
+        resources.files("tacit.ledger.book").joinpath("advisories.json").read_text(encoding="utf-8")
     )
     return Advisories.model_validate_json(text).advisories
 
 
-def affected(
-    entries: Iterable[Entry], version: str | None = None
-) -> list[tuple[Entry, str]]:
+def affected(entries: Iterable[Entry], version: str | None = None) -> list[tuple[Entry, str]]:
     """Reservations that a known defect touches, each with the advisory's words; with
     `version`, all that this version made."""
     entries = list(entries)
@@ -92,11 +87,7 @@ def affected(
         for entry in entries
         if entry.kind == "week" and entry.artefact and entry.left is None
     }
-    made = [
-        entry
-        for entry in entries
-        if entry.kind == "reserve" and not entry.evaluation
-    ]
+    made = [entry for entry in entries if entry.kind == "reserve" and not entry.evaluation]
     if version is not None:
         words = f"made by version {version}"
         return [(entry, words) for entry in made if entry.version == version]
@@ -113,16 +104,11 @@ def _holds(version: str, condition: str) -> bool:
     match = re.fullmatch(r"\s*(>=|<=|==|>|<)?\s*(\S+)\s*", condition)
     if match is None:
         raise ValueError(f"not a range of versions: {condition}")
-    return bool(
-        _COMPARE[match[1] or "=="](_numbers(version), _numbers(match[2]))
-    )
+    return bool(_COMPARE[match[1] or "=="](_numbers(version), _numbers(match[2])))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     """Release numbers alone: a pre-release counts as its release, which errs on the side of
     telling."""
-    parts = [
-        int(part)
-        for part in re.findall(r"\d+", re.split(r"[a-zA-Z+-]", version)[0])
-    ]
+    parts = [int(part) for part in re.findall(r"\d+", re.split(r"[a-zA-Z+-]", version)[0])]
     return tuple(parts + [0] * (4 - len(parts)))

@@ -27,23 +27,9 @@ from tacit.ledger.book.chain import append, load, sealed_populations, where
 from tacit.ledger.book.entry import Entry, Relation, genesis
 from tacit.ledger.book.marks import fresh, known_to
 from tacit.ledger.book.people import admit_people, listed, unsettled
-from tacit.ledger.book.receipts import (
-    SHOWN_DELTA,
-    Receipt,
-    RunningCost,
-    Spent,
-    Verified,
-    running,
-)
+from tacit.ledger.book.receipts import SHOWN_DELTA, Receipt, RunningCost, Spent, Verified, running
 from tacit.ledger.book.recheck import recheck
-from tacit.ledger.book.rules import (
-    BookState,
-    admit,
-    check_cap,
-    check_details,
-    checked,
-    replay,
-)
+from tacit.ledger.book.rules import BookState, admit, check_cap, check_details, checked, replay
 from tacit.ledger.book.signing import Signature, public_key, sign
 from tacit.ledger.book.store import Store, check_names, open_store
 from tacit.page import escaped
@@ -54,9 +40,7 @@ __all__ = ["Book", "Receipt", "RunningCost", "Spent", "Verified", "open_book"]
 
 
 @by_name
-def open_book(
-    location: str | Path | None = None, population: str = "default"
-) -> Book:
+def open_book(location: str | Path | None = None, population: str = "default") -> Book:
     """The book of `population` at a path or URL, or at the default place. Nothing is
     created before the first entry."""
     check_names(location, population)
@@ -107,19 +91,14 @@ class Book(Suggesting):
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
             state = replay(chain.entries)
-            if (
-                token is not None
-                and (made := state.tokens.get(token)) is not None
-            ):
+            if token is not None and (made := state.tokens.get(token)) is not None:
                 if (made.events, made.unit) != (asked, unit):
                     raise BookError(
                         f"entry {made.number} was made by this request, for other events",
                         place=self.place,
                     )
                 return _receipt(made)
-            totals = admit(
-                state, asked, unit, limit, accept_unbounded, owner_only
-            )
+            totals = admit(state, asked, unit, limit, accept_unbounded, owner_only)
             draft: dict[str, Any] = {
                 "kind": "reserve",
                 "unit": unit,
@@ -136,9 +115,7 @@ class Book(Suggesting):
                 "starts": tuple(starts) or None,
                 "apart": apart,
             }
-            if state.evaluation is not None and all(
-                event.kind == "evaluation" for event in asked
-            ):
+            if state.evaluation is not None and all(event.kind == "evaluation" for event in asked):
                 return _receipt(state.evaluation)
             return _receipt(append(self.store, session, chain, draft))
 
@@ -164,17 +141,12 @@ class Book(Suggesting):
         )
 
     def commit(
-        self,
-        receipt: Receipt,
-        artefact: str,
-        events: Iterable[Event] | None = None,
+        self, receipt: Receipt, artefact: str, events: Iterable[Event] | None = None
     ) -> Receipt:
         """Append what a reservation led to: the SHA-256 of the artefact, and the rounds
         that filled an envelope."""
         if not re.fullmatch(r"[0-9a-f]{64}", artefact):
-            raise SettingError(
-                "an artefact is named by its SHA-256, 64 hexadecimal digits"
-            )
+            raise SettingError("an artefact is named by its SHA-256, 64 hexadecimal digits")
         details = EVENTS.validate_python(tuple(events or ()))
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
@@ -193,10 +165,7 @@ class Book(Suggesting):
             if done is not None:
                 if (done.artefact, done.events) == (artefact, details):
                     return _receipt(done)
-                raise BookError(
-                    f"entry {receipt.number} already has its outcome",
-                    place=self.place,
-                )
+                raise BookError(f"entry {receipt.number} already has its outcome", place=self.place)
             check_details(reserved, details)
             draft = {
                 "kind": "commit",
@@ -241,11 +210,7 @@ class Book(Suggesting):
     def entries(self) -> list[Entry]:
         """All entries, replayed and checked."""
         with self.store.read() as session:
-            return (
-                []
-                if session is None
-                else load(self.store, session, self.population).entries
-            )
+            return [] if session is None else load(self.store, session, self.population).entries
 
     @by_name
     def spent(self) -> Spent:
@@ -282,18 +247,13 @@ class Book(Suggesting):
                 recheck(state, entry, self.place)
             except BudgetError as error:
                 raise BookError(
-                    f"entry {entry.number} should not have been admitted: {error}",
-                    place=self.place,
+                    f"entry {entry.number} should not have been admitted: {error}", place=self.place
                 ) from error
         head = entries[-1].hash if entries else genesis(self.population)
         return Verified(self.population, len(entries), head, _spent(state))
 
     def fingerprint(
-        self,
-        data: bytes,
-        *,
-        other_people: bool = False,
-        beside: Iterable[str] = (),
+        self, data: bytes, *, other_people: bool = False, beside: Iterable[str] = ()
     ) -> str | None:
         """Remember whose data are charged here (`tacit.ledger.book.marks`): a warning, a
         refusal beside a cap, or with `other_people` an entry, if another population has
@@ -310,9 +270,7 @@ class Book(Suggesting):
                 beside=unsettled(self.store, session, chain, beside),
                 other_people=other_people,
             )
-            session.remember(
-                fresh(self.store, self.population, data), self.population
-            )
+            session.remember(fresh(self.store, self.population, data), self.population)
         if not known or other_people:
             return None
         return (
@@ -320,9 +278,7 @@ class Book(Suggesting):
             "group of people should have one book"
         )
 
-    def check_people(
-        self, beside: Iterable[str], *, other_people: bool = False
-    ) -> None:
+    def check_people(self, beside: Iterable[str], *, other_people: bool = False) -> None:
         """Raise what `fingerprint` would raise for releases of `beside` that a fit builds
         on, and write nothing."""
         with self.store.read() as session:
@@ -339,9 +295,7 @@ class Book(Suggesting):
                 write=False,
             )
 
-    def running(
-        self, receipt: Receipt, unit: Unit, delta: float
-    ) -> RunningCost:
+    def running(self, receipt: Receipt, unit: Unit, delta: float) -> RunningCost:
         """What this population had spent at `unit` when a reservation was made, that one
         included. Later entries do not change it."""
         return running(self.entries()[: receipt.number], unit, delta)
@@ -382,11 +336,7 @@ class Book(Suggesting):
 
 
 def _spent(state: BookState) -> Spent:
-    shown = [
-        unit
-        for unit in UNITS
-        if unit == "user" or unit in state.caps or state.counts[unit]
-    ]
+    shown = [unit for unit in UNITS if unit == "user" or unit in state.caps or state.counts[unit]]
     return Spent(tuple(state.spent(unit, SHOWN_DELTA) for unit in shown))
 
 

@@ -37,9 +37,7 @@ class Chain:
     @property
     def head(self) -> str:
         """The hash of the last entry."""
-        return (
-            self.entries[-1].hash if self.entries else genesis(self.population)
-        )
+        return self.entries[-1].hash if self.entries else genesis(self.population)
 
 
 def load(store: Store, session: Session, population: str) -> Chain:
@@ -66,9 +64,7 @@ def sealed_populations(store: Store, session: Session) -> list[str]:
     return sorted({*heads, *session.populations()})
 
 
-def append(
-    store: Store, session: Session, chain: Chain, draft: dict[str, Any]
-) -> Entry:
+def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) -> Entry:
     """Write one more entry and seal it, in the transaction of `session`."""
     if not chain.entries:
         tell_begun(store.place, chain.population, sorted(chain.heads))
@@ -83,21 +79,14 @@ def append(
     text, digest = write(entry)
     session.append(chain.population, entry.number, text, digest)
     sealed = canonical(
-        {
-            "format": FORMAT,
-            "heads": {**chain.heads, chain.population: (entry.number, digest)},
-        }
+        {"format": FORMAT, "heads": {**chain.heads, chain.population: (entry.number, digest)}}
     )
-    key = _key(
-        store, where(store, chain.population), create=session.head() is None
-    )
+    key = _key(store, where(store, chain.population), create=session.head() is None)
     session.set_head(sealed, _seal(key, sealed))
     return entry.model_copy(update={"hash": digest})
 
 
-def replay(
-    population: str, rows: Iterable[tuple[int, str, str]], place: str
-) -> list[Entry]:
+def replay(population: str, rows: Iterable[tuple[int, str, str]], place: str) -> list[Entry]:
     """Stored (number, text, hash) rows as entries, if each follows the one before."""
     entries: list[Entry] = []
     previous = genesis(population)
@@ -106,16 +95,10 @@ def replay(
         if number != expected:
             raise damaged(place, f"entry {expected} is missing")
         if not isinstance(text, str) or sha256(text) != stored:
-            raise damaged(
-                place,
-                f"entry {number} was edited: its text does not match its hash",
-            )
+            raise damaged(place, f"entry {number} was edited: its text does not match its hash")
         entry = _parse(text, stored, place, number)
         if (entry.number, entry.population) != (number, population):
-            raise damaged(
-                place,
-                f"entry {number} is out of order: it was written as another entry",
-            )
+            raise damaged(place, f"entry {number} is out of order: it was written as another entry")
         if entry.previous != previous:
             raise damaged(
                 place,
@@ -145,9 +128,7 @@ def damaged(place: str, what: str) -> BookError:
 def keyed(store: Store, population: str, domain: bytes, data: bytes) -> str:
     """HMAC under the book's key, which is made if there is none yet."""
     return hmac.new(
-        _key(store, where(store, population), create=True),
-        domain + b"\0" + data,
-        hashlib.sha256,
+        _key(store, where(store, population), create=True), domain + b"\0" + data, hashlib.sha256
     ).hexdigest()
 
 
@@ -158,37 +139,25 @@ def _sealed(store: Store, session: Session, place: str) -> dict[str, Any]:
             raise damaged(place, "its seal is missing")
         if store.had_entries():
             raise damaged(
-                place,
-                "it has no entry, but its key has sealed some: all of them were removed",
+                place, "it has no entry, but its key has sealed some: all of them were removed"
             )
         return {}
-    text, mac = (
-        str(sealed[0]),
-        str(sealed[1]),
-    )  # a damaged file may hold anything
-    if not hmac.compare_digest(
-        mac.encode(), _seal(_key(store, place), text).encode()
-    ):
-        raise damaged(
-            place, "its seal was edited, or its key belongs to another book"
-        )
+    text, mac = (str(sealed[0]), str(sealed[1]))  # a damaged file may hold anything
+    if not hmac.compare_digest(mac.encode(), _seal(_key(store, place), text).encode()):
+        raise damaged(place, "its seal was edited, or its key belongs to another book")
     heads: dict[str, Any] = json.loads(text)["heads"]
     return heads
 
 
 def _seal(key: bytes, text: str) -> str:
-    return hmac.new(
-        key, b"tacit head\0" + text.encode(), hashlib.sha256
-    ).hexdigest()
+    return hmac.new(key, b"tacit head\0" + text.encode(), hashlib.sha256).hexdigest()
 
 
 def _key(store: Store, place: str, create: bool = False) -> bytes:
     key = store.key(create=create)
     if key is None:
         raise BookError(
-            "the key of the book is missing",
-            place=place,
-            remedy="restore it from a backup",
+            "the key of the book is missing", place=place, remedy="restore it from a backup"
         )
     return key
 

@@ -82,20 +82,13 @@ class DeviceBooks:
         self._room = lru_cache(maxsize=4096)(self._fits)
         try:
             with self._open() as file:
-                self._map = np.memmap(
-                    file, np.uint8, "r+", 0, (HEADER + 4 * people * _WORDS,)
-                )
+                self._map = np.memmap(file, np.uint8, "r+", 0, (HEADER + 4 * people * _WORDS,))
         except OSError as error:
-            raise StorageError(
-                f"a device's book cannot be opened: {error.strerror}"
-            ) from None
+            raise StorageError(f"a device's book cannot be opened: {error.strerror}") from None
         self._table = self._map[HEADER:].view(np.uint32).reshape(people, _WORDS)
 
     def pay(
-        self,
-        event: Event,
-        people: NDArray[np.int64] | None = None,
-        steps: int = 1,
+        self, event: Event, people: NDArray[np.int64] | None = None, steps: int = 1
     ) -> NDArray[np.int64]:
         """Charge `event` to these devices (all of them by default); the ones that may
         answer, durably charged.
@@ -103,19 +96,11 @@ class DeviceBooks:
         `steps` is how many steps at the event's unit one at the book's unit can take, for
         group privacy (`tacit.ledger.account.cost.group`).
         """
-        asked = (
-            np.arange(self.people)
-            if people is None
-            else np.asarray(people, np.int64)
-        )
+        asked = np.arange(self.people) if people is None else np.asarray(people, np.int64)
         with self._alone():
             # Who answers is seen, so no coin makes an answer cheaper.
             price = cost(
-                (
-                    event.model_copy(
-                        update={"beside": None, "instead": None, "sampled": 1.0}
-                    ),
-                ),
+                (event.model_copy(update={"beside": None, "instead": None, "sampled": 1.0}),),
                 self.unit,
                 steps,
             )
@@ -130,26 +115,14 @@ class DeviceBooks:
                 whole &= rows[:, slot] < np.iinfo(np.uint32).max
                 rows[:, slot] += np.uint32(1)
             more = np.array(
-                [
-                    price.mu2,
-                    price.draws,
-                    price.renyi,
-                    price.pure_epsilon if slot is None else 0.0,
-                ]
+                [price.mu2, price.draws, price.renyi, price.pure_epsilon if slot is None else 0.0]
             )
             totals = rows[:, _TOTALS].copy().view(np.float64)
-            totals = np.where(
-                more > 0, np.nextafter(totals + more, np.inf), totals
-            )
+            totals = np.where(more > 0, np.nextafter(totals + more, np.inf), totals)
             rows[:, _TOTALS] = totals.view(np.uint32)
             rows[:, PRICES] = _check(rows)
             kinds, kind = np.unique(rows, axis=0, return_inverse=True)
-            fits = (
-                np.array([self._room(_record(row)) for row in kinds], bool)[
-                    kind.ravel()
-                ]
-                & whole
-            )
+            fits = np.array([self._room(_record(row)) for row in kinds], bool)[kind.ravel()] & whole
             self._table[asked[fits]] = rows[fits]
             self._map.flush()  # durable before anyone answers
         paid: NDArray[np.int64] = asked[fits]
@@ -178,9 +151,7 @@ class DeviceBooks:
                 return
             with open(self._path, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                self._prices = _header_of(
-                    bytes(self._map[:HEADER]), self._path
-                )[1]
+                self._prices = _header_of(bytes(self._map[:HEADER]), self._path)[1]
                 yield
 
     def _slot(self, price: float) -> int | None:
@@ -198,20 +169,13 @@ class DeviceBooks:
 
     def _cost(self, record: Record) -> Cost:
         counts, (mu2, draws, renyi, rest) = record
-        pure = {
-            price: count
-            for price, count in zip(self._prices, counts, strict=False)
-            if count
-        }
+        pure = {price: count for price, count in zip(self._prices, counts, strict=False) if count}
         if rest:  # one pure event of the sum is no better than its parts
             pure[rest] = pure.get(rest, 0) + 1
         return Cost(mu2, ceil(draws), pure, renyi=renyi)
 
     def _fits(self, record: Record) -> bool:
-        return (
-            epsilon_of(self._cost(record), self.cap[1])
-            <= self.cap[0] * _ROUNDING
-        )
+        return epsilon_of(self._cost(record), self.cap[1]) <= self.cap[0] * _ROUNDING
 
     def _open(self) -> IO[bytes]:
         if self._path is None:
@@ -219,9 +183,7 @@ class DeviceBooks:
             file.write(self._blank())
             file.flush()
             return file
-        if (
-            not self._path.exists()
-        ):  # whole, and its owner's alone, or not at all
+        if not self._path.exists():  # whole, and its owner's alone, or not at all
             self._path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._path.parent)
             with os.fdopen(handle, "wb") as made:
@@ -236,9 +198,7 @@ class DeviceBooks:
                 pass
             finally:
                 os.unlink(name)
-        made_for, self._prices = _header_of(
-            self._path.read_bytes()[:HEADER], self._path
-        )
+        made_for, self._prices = _header_of(self._path.read_bytes()[:HEADER], self._path)
         if made_for != (
             2,
             self.people,
@@ -275,14 +235,10 @@ def known_book(path: Path) -> DeviceBooks:
     try:
         content = path.read_bytes()[:HEADER]
     except OSError as error:
-        raise StorageError(
-            f"a device's book cannot be opened: {error.strerror}"
-        ) from None
+        raise StorageError(f"a device's book cannot be opened: {error.strerror}") from None
     (_, people, cap, fleet, unit), _ = _header_of(content, path)
     if unit not in UNITS or len(cap) != 2:
-        raise BookError(
-            "this is no device book, or a damaged one", place=str(path)
-        )
+        raise BookError("this is no device book, or a damaged one", place=str(path))
     own = next(each for each in UNITS if each == unit)
     return DeviceBooks(people, (cap[0], cap[1]), path, fleet=fleet, unit=own)
 
@@ -302,24 +258,16 @@ def _header_of(
         )
         return made_for, [float(price) for price in facts["prices"]]
     except (ValueError, KeyError, TypeError):
-        raise BookError(
-            "this is no device book, or a damaged one", place=str(path)
-        ) from None
+        raise BookError("this is no device book, or a damaged one", place=str(path)) from None
 
 
 def _check(rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """A word that a half-written or edited record is unlikely to carry."""
-    factors = np.arange(3, 3 + 2 * _WORDS, 2, dtype=np.uint32) * np.uint32(
-        0x9E3779B1
-    )
+    factors = np.arange(3, 3 + 2 * _WORDS, 2, dtype=np.uint32) * np.uint32(0x9E3779B1)
     factors[PRICES] = 0  # the word itself
-    total: NDArray[np.uint32] = (rows * factors).sum(
-        axis=1, dtype=np.uint32
-    ) ^ _MARK
+    total: NDArray[np.uint32] = (rows * factors).sum(axis=1, dtype=np.uint32) ^ _MARK
     return total
 
 
 def _record(row: NDArray[np.uint32]) -> Record:
-    return tuple(row[:PRICES].tolist()), tuple(
-        row[_TOTALS].copy().view(np.float64).tolist()
-    )
+    return tuple(row[:PRICES].tolist()), tuple(row[_TOTALS].copy().view(np.float64).tolist())

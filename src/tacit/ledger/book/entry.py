@@ -82,9 +82,7 @@ class Entry(BaseModel):
     @property
     def evaluation(self) -> bool:
         """Whether this entry paid for an evaluation and nothing else."""
-        return bool(self.events) and all(
-            event.kind == "evaluation" for event in self.events
-        )
+        return bool(self.events) and all(event.kind == "evaluation" for event in self.events)
 
 
 def genesis(population: str) -> str:
@@ -95,11 +93,7 @@ def genesis(population: str) -> str:
 def canonical(value: object) -> str:
     """JSON in the one form that is hashed."""
     return json.dumps(
-        value,
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=True,
-        allow_nan=False,
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     )
 
 
@@ -110,7 +104,5 @@ def sha256(text: str) -> str:
 
 def write(entry: Entry) -> tuple[str, str]:
     """The text to store and its hash."""
-    text = canonical(
-        entry.model_dump(mode="json", exclude={"hash"}, exclude_none=True)
-    )
+    text = canonical(entry.model_dump(mode="json", exclude={"hash"}, exclude_none=True))
     return text, sha256(text)

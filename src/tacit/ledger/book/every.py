@@ -10,9 +10,7 @@ from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.book.chain import damaged
 
 
-def books_at(
-    location: str | Path | None, population: str | None = None
-) -> list[Book]:
+def books_at(location: str | Path | None, population: str | None = None) -> list[Book]:
     """The books of all populations at a place, or of the one that is named. A place or a
     population without an entry is an error: there is nothing that could be found whole."""
     book = open_book(location, population or "default")

@@ -37,9 +37,7 @@ def read_key(path: Path, create: bool = False) -> bytes | None:
         ) from error
     if len(found) != SIZE and found[SIZE:] != USED:
         raise BookError(
-            "the key of the ledger is damaged",
-            place=str(path),
-            remedy="restore it from a backup",
+            "the key of the ledger is damaged", place=str(path), remedy="restore it from a backup"
         )
     return found[:SIZE]
 
@@ -68,9 +66,7 @@ def remember_use(path: Path) -> None:
 
 def publish(path: Path, content: bytes) -> None:
     """The whole file under its name, unless somebody was faster. mkstemp gives mode 0600."""
-    handle, temporary = tempfile.mkstemp(
-        prefix=f".{path.name}.", dir=path.parent
-    )
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(handle, "wb") as file:
             file.write(content)

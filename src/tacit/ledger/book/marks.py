@@ -22,9 +22,7 @@ def fresh(store: Store, population: str, data: bytes) -> str:
     return _mark(store, population, data, secrets.token_hex(NONCE))
 
 
-def known_to(
-    store: Store, session: Session, population: str, data: bytes
-) -> list[str]:
+def known_to(store: Store, session: Session, population: str, data: bytes) -> list[str]:
     """Other populations that were charged for these data."""
     found = set[str]()
     for mark, name in session.marks():

@@ -20,18 +20,12 @@ REMEDY = (
 )
 
 
-def unsettled(
-    store: Store, session: Session, chain: Chain, names: Iterable[str]
-) -> list[str]:
+def unsettled(store: Store, session: Session, chain: Chain, names: Iterable[str]) -> list[str]:
     """Of these populations, those of whom nobody has said, here or there, that they are
     other people."""
     here = {name for entry in chain.entries for name in entry.others or ()}
     asked = sorted(set(names) - here - {chain.population})
-    return [
-        name
-        for name in asked
-        if not _says(store, session, name, chain.population)
-    ]
+    return [name for name in asked if not _says(store, session, name, chain.population)]
 
 
 def admit_people(
@@ -73,15 +67,10 @@ def listed(populations: Iterable[str]) -> str:
 
 
 def _says(store: Store, session: Session, name: str, of: str) -> bool:
-    return any(
-        of in (entry.others or ())
-        for entry in load(store, session, name).entries
-    )
+    return any(of in (entry.others or ()) for entry in load(store, session, name).entries)
 
 
 def _capped(store: Store, session: Session, names: Iterable[str]) -> bool:
     return any(
-        entry.kind == "cap"
-        for name in names
-        for entry in load(store, session, name).entries
+        entry.kind == "cap" for name in names for entry in load(store, session, name).entries
     )

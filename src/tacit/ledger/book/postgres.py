@@ -74,14 +74,9 @@ class PostgresStore:
             ) from None
 
         def told(part: str, variable: str, usual: object) -> str:
-            return str(
-                parts.get(part) or os.environ.get(f"PG{variable}") or usual
-            )
+            return str(parts.get(part) or os.environ.get(f"PG{variable}") or usual)
 
-        host, port = (
-            told("host", "HOST", "localhost"),
-            told("port", "PORT", "5432"),
-        )
+        host, port = (told("host", "HOST", "localhost"), told("port", "PORT", "5432"))
         name = told("dbname", "DATABASE", parts.get("user") or "postgres")
         self._address = address
         self.place = f"postgresql://{host}:{port}/{name}"
@@ -109,14 +104,8 @@ class PostgresStore:
         with self._connected() as connection:
             # One snapshot: between two looks of a looser transaction another process may
             # have written.
-            connection.execute(
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            )
-            yield (
-                _PostgresSession(connection)
-                if self._exists(connection)
-                else None
-            )
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield (_PostgresSession(connection) if self._exists(connection) else None)
             connection.execute("ROLLBACK")
 
     @contextmanager
@@ -126,9 +115,7 @@ class PostgresStore:
             with self._locked(
                 connection
             ):  # tables come first, on their own: a key without them is then no accident
-                if not self._exists(connection) or self._number(
-                    connection
-                ) < len(MIGRATIONS):
+                if not self._exists(connection) or self._number(connection) < len(MIGRATIONS):
                     self._migrate(connection)
             with self._locked(connection):
                 session = _PostgresSession(connection)
@@ -168,10 +155,7 @@ class PostgresStore:
             ) from error
 
     def _exists(self, connection: psycopg.Connection[Any]) -> bool:
-        found = self._one(
-            connection,
-            "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL",
-        )
+        found = self._one(connection, "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL")
         if not found and self.key_path.exists():
             raise BookError(
                 "the ledger is gone but its key is there: its tables were dropped, or "
@@ -191,17 +175,12 @@ class PostgresStore:
 
     def _number(self, connection: psycopg.Connection[Any]) -> int:
         return int(
-            self._one(
-                connection,
-                "SELECT coalesce(max(number), 0) FROM tacit_ledger.migration",
-            )
+            self._one(connection, "SELECT coalesce(max(number), 0) FROM tacit_ledger.migration")
         )
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
         """Under the lock: make the tables, or bring them up to this version."""
-        if self._one(
-            connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"
-        ):
+        if self._one(connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"):
             connection.execute("CREATE SCHEMA tacit_ledger")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS tacit_ledger.migration (number INTEGER PRIMARY KEY)"
@@ -209,9 +188,7 @@ class PostgresStore:
         done = self._number(connection)
         for number, step in enumerate(MIGRATIONS[done:], done + 1):
             connection.execute(step.encode())
-            connection.execute(
-                "INSERT INTO tacit_ledger.migration VALUES (%s)", (number,)
-            )
+            connection.execute("INSERT INTO tacit_ledger.migration VALUES (%s)", (number,))
 
     @property
     def _error(self) -> type[Exception]:
@@ -231,16 +208,10 @@ class PostgresStore:
         import psycopg
 
         try:
-            with psycopg.connect(
-                self._address, autocommit=True, connect_timeout=10
-            ) as connection:
-                connection.execute(
-                    f"SET lock_timeout = {int(self.patience * 1000)}".encode()
-                )
+            with psycopg.connect(self._address, autocommit=True, connect_timeout=10) as connection:
+                connection.execute(f"SET lock_timeout = {int(self.patience * 1000)}".encode())
                 # A client that vanishes without a word must not hold the lock for ever.
-                connection.execute(
-                    "SET idle_in_transaction_session_timeout = 120000"
-                )
+                connection.execute("SET idle_in_transaction_session_timeout = 120000")
                 yield connection
         except psycopg.errors.LockNotAvailable as error:
             raise StorageError(
@@ -287,18 +258,14 @@ class _PostgresSession:
         )
         yield from self._do(query, (population,))
 
-    def append(
-        self, population: str, number: int, text: str, hash: str
-    ) -> None:
+    def append(self, population: str, number: int, text: str, hash: str) -> None:
         self._do(
             "INSERT INTO tacit_ledger.entry VALUES (%s, %s, %s, %s)",
             (population, number, text, hash),
         )
 
     def head(self) -> tuple[str, str] | None:
-        row: tuple[str, str] | None = self._do(
-            "SELECT text, mac FROM tacit_ledger.head"
-        ).fetchone()
+        row: tuple[str, str] | None = self._do("SELECT text, mac FROM tacit_ledger.head").fetchone()
         return row
 
     def set_head(self, text: str, mac: str) -> None:
@@ -312,9 +279,7 @@ class _PostgresSession:
     def populations(self) -> list[str]:
         return [
             row[0]
-            for row in self._do(
-                "SELECT DISTINCT population FROM tacit_ledger.entry ORDER BY 1"
-            )
+            for row in self._do("SELECT DISTINCT population FROM tacit_ledger.entry ORDER BY 1")
         ]
 
     def lacks(self) -> list[str]:
@@ -327,9 +292,7 @@ class _PostgresSession:
         return [name for name in PARTS if name not in found]
 
     def marks(self) -> list[tuple[str, str]]:
-        query = (
-            "SELECT mac, population FROM tacit_ledger.fingerprint ORDER BY 1, 2"
-        )
+        query = "SELECT mac, population FROM tacit_ledger.fingerprint ORDER BY 1, 2"
         return [(row[0], row[1]) for row in self._do(query)]
 
     def remember(self, mark: str, population: str) -> None:

@@ -59,12 +59,8 @@ class BookState:
     """A book after some entries."""
 
     caps: dict[Unit, tuple[float, float]] = field(default_factory=dict)
-    tallies: dict[Unit, Tally] = field(
-        default_factory=lambda: {unit: Tally() for unit in UNITS}
-    )
-    counts: dict[Unit, int] = field(
-        default_factory=lambda: dict.fromkeys(UNITS, 0)
-    )
+    tallies: dict[Unit, Tally] = field(default_factory=lambda: {unit: Tally() for unit in UNITS})
+    counts: dict[Unit, int] = field(default_factory=lambda: dict.fromkeys(UNITS, 0))
     evaluation: Entry | None = None
     reserved: dict[int, Entry] = field(default_factory=dict)
     charged: list[Entry] = field(default_factory=list)
@@ -101,27 +97,18 @@ class BookState:
         """All reservations so far, read at `unit`; only those since the last call are added up."""
         tally = self.tallies[unit]
         fresh = self.charged[tally.counted :]
-        prices = [
-            charge(each.events, each.unit or unit, unit, each.limit)
-            for each in fresh
-        ]
+        prices = [charge(each.events, each.unit or unit, unit, each.limit) for each in fresh]
         tally.cost = total(
-            [
-                tally.cost,
-                *(replace(price, unbounded=0) for price in prices if price),
-            ]
+            [tally.cost, *(replace(price, unbounded=0) for price in prices if price)]
         )
-        tally.uncovered += sum(
-            price is None or price.unbounded > 0 for price in prices
-        )
+        tally.uncovered += sum(price is None or price.unbounded > 0 for price in prices)
         tally.counted += len(fresh)
         return tally
 
     def totals(self) -> dict[Unit, float]:
         """Composed epsilon under each cap."""
         return {
-            unit: epsilon_of(self.tally(unit).cost, delta)
-            for unit, (_, delta) in self.caps.items()
+            unit: epsilon_of(self.tally(unit).cost, delta) for unit, (_, delta) in self.caps.items()
         }
 
     def spent(self, unit: Unit, delta: float) -> UnitSpent:
@@ -149,11 +136,7 @@ def replay(entries: Iterable[Entry]) -> BookState:
 
 
 def check_cap(
-    epsilon: object,
-    delta: object,
-    unit: object,
-    note: object,
-    accept_unbounded: object,
+    epsilon: object, delta: object, unit: object, note: object, accept_unbounded: object
 ) -> None:
     """Refuse what is no cap."""
     most = number("epsilon", epsilon, "give one number, such as 3")
@@ -177,8 +160,7 @@ def check_unit(unit: str) -> None:
     """Refuse a unit that no promise is about."""
     if unit not in UNITS:
         raise SettingError(
-            f"the unit {unit!r} is unknown",
-            remedy=f"choose one of {', '.join(UNITS)}",
+            f"the unit {unit!r} is unknown", remedy=f"choose one of {', '.join(UNITS)}"
         )
 
 
@@ -201,9 +183,7 @@ def checked(
     return asked
 
 
-def charge(
-    events: Iterable[Event], of: Unit, at: Unit, limit: int | None
-) -> Cost | None:
+def charge(events: Iterable[Event], of: Unit, at: Unit, limit: int | None) -> Cost | None:
     """What events made at one unit cost at another; None if nothing bounds that."""
     steps = group(of, at, limit)
     return None if steps is None else cost(events, at, steps)
@@ -219,11 +199,7 @@ def admit(
 ) -> dict[Unit, float]:
     """The totals that these events would bring under each cap, or a BudgetError that says
     why they may not."""
-    if (
-        state.caps
-        and any(event.kind == "evaluation" for event in events)
-        and not owner_only
-    ):
+    if state.caps and any(event.kind == "evaluation" for event in events) and not owner_only:
         raise BudgetError(
             "an evaluation compares raw ratings, and this book has a cap",
             remedy="give --owner-only if nobody but the owner will see the result",
@@ -257,11 +233,7 @@ def admit(
 
 
 def _offer(
-    before: Cost,
-    cap: tuple[float, float],
-    unit: Unit,
-    asked: Unit,
-    events: tuple[Event, ...],
+    before: Cost, cap: tuple[float, float], unit: Unit, asked: Unit, events: tuple[Event, ...]
 ) -> str:
     """What still fits below a cap, of the kind that was asked for."""
     left, delta = remaining(before, *cap), cap[1]
@@ -275,18 +247,13 @@ def _offer(
             "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
             "which is itself an entry"
         )
-    told = (
-        f"lower --epsilon: at most epsilon {down(left)} at delta {delta:g} is left "
-        f"per {unit}"
-    )
+    told = f"lower --epsilon: at most epsilon {down(left)} at delta {delta:g} is left per {unit}"
     if asked != unit:
         told += f", and a fit per {asked} is charged here with what it costs a {unit}"
     return f"{told}; or raise the cap with `tacit ledger cap`"
 
 
-def _offer_search(
-    before: Cost, cap: tuple[float, float], unit: Unit, search: TuningEvent
-) -> str:
+def _offer_search(before: Cost, cap: tuple[float, float], unit: Unit, search: TuningEvent) -> str:
     """What is left for a search, which costs by how many trials it may run too."""
     left = remaining_search(before, search.shape, search.stop, *cap)
     if left <= 0:
@@ -310,10 +277,7 @@ def _refusal(unit: Unit, capped: Unit) -> tuple[str, str]:
             "limit the ratings per person, or use --unit user",
         )
     return (
-        (
-            f"the book's cap is per {capped}, and values protected alone leave open who "
-            "rated what"
-        ),
+        (f"the book's cap is per {capped}, and values protected alone leave open who rated what"),
         f"use --unit {capped}",
     )
 
@@ -324,22 +288,15 @@ def check_details(reserved: Entry, details: Iterable[Event]) -> None:
     Events that were reserved as they are may be listed again; all others must fit into the
     envelopes together.
     """
-    known = [
-        event for event in reserved.events if not isinstance(event, Reserve)
-    ]
+    known = [event for event in reserved.events if not isinstance(event, Reserve)]
     extra = []
     for event in details:
         if event in known:
             known.remove(event)
         else:
             extra.append(event)
-    envelope = cost(
-        (event for event in reserved.events if isinstance(event, Reserve)),
-        "rating",
-    )
-    used = cost(
-        extra, "rating"
-    )  # at `rating` nothing is amplified, and neither is an envelope
+    envelope = cost((event for event in reserved.events if isinstance(event, Reserve)), "rating")
+    used = cost(extra, "rating")  # at `rating` nothing is amplified, and neither is an envelope
     if (
         used.unbounded
         or used.mu2 > envelope.mu2 * ROUNDING

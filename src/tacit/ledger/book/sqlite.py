@@ -13,12 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tacit.errors import BookError, StorageError
-from tacit.ledger.book.keyfile import (
-    publish,
-    read_key,
-    remember_use,
-    was_used,
-)
+from tacit.ledger.book.keyfile import publish, read_key, remember_use, was_used
 from tacit.ledger.book.store import FORMAT, Session
 
 _APPLICATION = 0x54414354  # "TACT" in the file's header
@@ -101,9 +96,7 @@ class SQLiteStore:
 
     def _exists(self) -> bool:
         with self._errors():
-            key = (
-                self.key_path.exists()
-            )  # before the book: the book is always there first
+            key = self.key_path.exists()  # before the book: the book is always there first
             book = self.path.exists()
         if key and not book:
             raise BookError(
@@ -123,9 +116,7 @@ class SQLiteStore:
     def _connect(self) -> sqlite3.Connection:
         if self.path.stat().st_size == 0:
             raise self._broken("the ledger is empty: it was truncated")
-        connection = sqlite3.connect(
-            self.path, timeout=self.patience, isolation_level=None
-        )
+        connection = sqlite3.connect(self.path, timeout=self.patience, isolation_level=None)
         connection.text_factory = lambda raw: raw.decode(
             "utf-8", "replace"
         )  # damaged text then fails its hash
@@ -134,9 +125,7 @@ class SQLiteStore:
                 "PRAGMA synchronous = EXTRA"
             )  # FULL, and the folder after the journal is removed
             connection.execute("PRAGMA trusted_schema = OFF")
-            application = connection.execute(
-                "PRAGMA application_id"
-            ).fetchone()[0]
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if application != _APPLICATION:
                 raise BookError(
@@ -176,9 +165,7 @@ class SQLiteStore:
         try:
             yield
         except sqlite3.Error as error:
-            code = (
-                getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            )
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise StorageError(
                     f"the ledger was held by other processes for {self.patience:g} s; "
@@ -192,9 +179,7 @@ class SQLiteStore:
                 sqlite3.SQLITE_ERROR,
                 sqlite3.SQLITE_SCHEMA,
             ):
-                raise self._broken(
-                    f"the ledger is damaged or is no ledger ({error})"
-                ) from error
+                raise self._broken(f"the ledger is damaged or is no ledger ({error})") from error
             raise StorageError(
                 f"the ledger cannot be written ({error}); nothing was written",
                 place=self.place,
@@ -227,9 +212,7 @@ class _SQLiteSession:
                 last = number
                 yield number, text, hash
         except sqlite3.DatabaseError as error:
-            if (
-                getattr(error, "sqlite_errorcode", 0) & 0xFF
-            ) != sqlite3.SQLITE_CORRUPT:
+            if (getattr(error, "sqlite_errorcode", 0) & 0xFF) != sqlite3.SQLITE_CORRUPT:
                 raise
             raise BookError(
                 f"the book is damaged: entry {last + 1} cannot be read",
@@ -238,18 +221,11 @@ class _SQLiteSession:
                 "the statements made since",
             ) from error
 
-    def append(
-        self, population: str, number: int, text: str, hash: str
-    ) -> None:
-        self._do(
-            "INSERT INTO entry VALUES (?, ?, ?, ?)",
-            (population, number, text, hash),
-        )
+    def append(self, population: str, number: int, text: str, hash: str) -> None:
+        self._do("INSERT INTO entry VALUES (?, ?, ?, ?)", (population, number, text, hash))
 
     def head(self) -> tuple[str, str] | None:
-        row: tuple[str, str] | None = self._do(
-            "SELECT text, mac FROM head"
-        ).fetchone()
+        row: tuple[str, str] | None = self._do("SELECT text, mac FROM head").fetchone()
         return row
 
     def set_head(self, text: str, mac: str) -> None:
@@ -258,10 +234,7 @@ class _SQLiteSession:
 
     def populations(self) -> list[str]:
         return [
-            row[0]
-            for row in self._do(
-                "SELECT DISTINCT population FROM entry ORDER BY population"
-            )
+            row[0] for row in self._do("SELECT DISTINCT population FROM entry ORDER BY population")
         ]
 
     def lacks(self) -> list[str]:
@@ -275,7 +248,4 @@ class _SQLiteSession:
         return found
 
     def remember(self, mark: str, population: str) -> None:
-        self._do(
-            "INSERT OR IGNORE INTO fingerprint VALUES (?, ?)",
-            (mark, population),
-        )
+        self._do("INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mark, population))

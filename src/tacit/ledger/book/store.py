@@ -28,9 +28,7 @@ class Session(Protocol):
     def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
         """Number, text and hash of every entry, in order."""
 
-    def append(
-        self, population: str, number: int, text: str, hash: str
-    ) -> None:
+    def append(self, population: str, number: int, text: str, hash: str) -> None:
         """One more entry."""
 
     def head(self) -> tuple[str, str] | None:
@@ -77,9 +75,7 @@ def check_names(location: object, population: object) -> None:
     if wrong or not isinstance(population, str) or _unlikely(location):
         kinds(texts={"population": population}, paths={"ledger": location})
     name = str(population)
-    if not (
-        0 < len(name) <= 200 and name.isprintable() and name == name.strip()
-    ):
+    if not (0 < len(name) <= 200 and name.isprintable() and name == name.strip()):
         raise SettingError(
             "a population needs a name of 1 to 200 printable characters, without blanks at "
             "its ends",
@@ -123,9 +119,4 @@ def home() -> Path:
         return Path.home() / "Library" / "Application Support" / "tacit"
     if os.name == "nt":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "tacit"
-    return (
-        Path(
-            os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        )
-        / "tacit"
-    )
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tacit"

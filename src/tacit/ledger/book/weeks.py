@@ -42,9 +42,7 @@ def weeks(book: Book, receipt: Receipt) -> list[Week]:
     return _weeks(state, receipt)
 
 
-def begin_week(
-    book: Book, receipt: Receipt, number: int, counted: str, horizon: int
-) -> Entry:
+def begin_week(book: Book, receipt: Receipt, number: int, counted: str, horizon: int) -> Entry:
     """Write down who is counted, before any of it is summed."""
 
     def draft(known: list[Week]) -> Entry | dict[str, Any]:
@@ -69,9 +67,7 @@ def begin_week(
     return _write(book, receipt, number, draft)
 
 
-def end_week(
-    book: Book, receipt: Receipt, number: int, artefact: str, left: str
-) -> Entry:
+def end_week(book: Book, receipt: Receipt, number: int, artefact: str, left: str) -> Entry:
     """Write down what was released, and of which arrays it was made."""
 
     def draft(known: list[Week]) -> Entry | dict[str, Any]:

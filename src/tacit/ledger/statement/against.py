@@ -25,9 +25,7 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
         )
     entries = book.entries()
     if not entries and not book.populations():
-        return False, (
-            f"there is no such ledger: nothing was ever charged at {book.store.place}"
-        )
+        return False, (f"there is no such ledger: nothing was ever charged at {book.store.place}")
     if not 1 <= number <= len(entries):
         return False, (
             f"the statement was charged as entry {number}, but the book ends at entry "
@@ -50,17 +48,11 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
     ]
     listed, charged = statement.events, entry.events
     same = all(event in charged or event in filled for event in listed) and all(
-        event in listed
-        for event in charged
-        if event.kind != "reserve" or not filled
+        event in listed for event in charged if event.kind != "reserve" or not filled
     )
     certified = statement.certified == "certified"
-    promise = (
-        (statement.epsilon, statement.delta) if certified else entry.budget
-    )
-    if certified and any(
-        event.kind in ("unbounded", "evaluation") for event in charged
-    ):
+    promise = (statement.epsilon, statement.delta) if certified else entry.budget
+    if certified and any(event.kind in ("unbounded", "evaluation") for event in charged):
         return (
             False,
             (

@@ -77,9 +77,7 @@ def variant(s: Statement) -> str:
         return "Pure DP"
     pure = [epsilon for epsilon, delta in s.profile if delta == 0]
     if pure:
-        return (
-            f"Approximate DP; Pure DP holds as well, at epsilon {up(pure[0])}"
-        )
+        return f"Approximate DP; Pure DP holds as well, at epsilon {up(pure[0])}"
     return "Approximate DP"
 
 
@@ -109,26 +107,14 @@ def annex(
     s: Statement, declared: Declared
 ) -> tuple[tuple[str, tuple[str | tuple[str, ...], ...]], ...]:
     """Sections of (question, blocks)."""
-    profile = "; ".join(
-        f"epsilon {up(epsilon)} at delta {delta:g}"
-        for epsilon, delta in s.profile
-    )
+    profile = "; ".join(f"epsilon {up(epsilon)} at delta {delta:g}" for epsilon, delta in s.profile)
     found: list[tuple[str, tuple[str | tuple[str, ...], ...]]] = [
         ("Privacy unit", (f"`{s.unit}`: {words.UNIT_WORDS[s.unit]}.",)),
         (
             "Neighbouring data sets",
-            (
-                f"Two data sets that must look alike differ in this: {s.neighbours}.",
-            ),
+            (f"Two data sets that must look alike differ in this: {s.neighbours}.",),
         ),
-        (
-            "Parameters",
-            (
-                f"All of these hold at once: {profile}."
-                if profile
-                else "None holds.",
-            ),
-        ),
+        ("Parameters", (f"All of these hold at once: {profile}." if profile else "None holds.",)),
         ("Variant, and why", (f"{variant(s)}. {why(s)}",)),
         ("Trust model", (s.trust, *((s.honest,) if s.honest else ()))),
         (
@@ -144,10 +130,7 @@ def annex(
             ),
         ),
         ("Hazards of the implementation", (hazards(s),)),
-        (
-            "Composition, now and over time",
-            (f"Accountant: {accounting(s)}.", _over_time(s)),
-        ),
+        ("Composition, now and over time", (f"Accountant: {accounting(s)}.", _over_time(s))),
         (
             "How data are collected, secured and deleted",
             (
@@ -159,10 +142,7 @@ def annex(
                 _forgetting(s),
             ),
         ),
-        (
-            "Usefulness, and bias against small groups",
-            (said(declared.utility), *_bias(s)),
-        ),
+        ("Usefulness, and bias against small groups", (said(declared.utility), *_bias(s))),
         ("Who decided", (said(declared.decided),)),
     ]
     if s.supported:

@@ -69,9 +69,7 @@ def others(s: Statement, now: Total | None) -> list[str | tuple[str, ...]]:
     """Paragraphs and lists."""
     told: list[str | tuple[str, ...]] = []
     if s.total is not None:
-        told.append(
-            f"When it was made (entry {s.book_number}): {told_total(s)}"
-        )
+        told.append(f"When it was made (entry {s.book_number}): {told_total(s)}")
     elif s.book_number is not None:
         told.append(
             f"It stands in the book as entry {s.book_number} of {s.population}, without a "
@@ -117,11 +115,7 @@ def _borne(total: Total) -> str:
 
 
 def _cap(s: Statement, total: Total, today: bool) -> str:
-    when = (
-        ""
-        if today
-        else f" As of entry {s.book_number}; it may have changed since."
-    )
+    when = "" if today else f" As of entry {s.book_number}; it may have changed since."
     if total.cap is None:
         return (
             "No cap is set: the owner may release more about the same people, and each "

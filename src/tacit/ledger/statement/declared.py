@@ -27,38 +27,24 @@ class Declared(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field("", description="of the deployment or product")
-    by: str = Field(
-        "", description="who promises: the organisation that holds the ratings"
-    )
+    by: str = Field("", description="who promises: the organisation that holds the ratings")
     contact: str = Field("", description="whom to ask")
     date: str = Field("", description="of publication, YYYY-MM-DD")
     data: str = Field("", description="what the ratings are, and whence")
     period: str = Field("", description="of collection")
     people: str = Field("", description="whose ratings they are")
     use: str = Field("", description="what the model is for")
-    region: str = Field(
-        "", description="where these people are, or whose law applies"
-    )
-    collected: str = Field(
-        "", description="how ratings are collected, on which legal ground"
-    )
-    secured: str = Field(
-        "", description="how raw ratings are stored and who may read them"
-    )
-    deleted: str = Field(
-        "", description="when raw ratings are deleted, and how to ask for it"
-    )
-    decided: str = Field(
-        "", description="who chose epsilon and delta, and why these"
-    )
+    region: str = Field("", description="where these people are, or whose law applies")
+    collected: str = Field("", description="how ratings are collected, on which legal ground")
+    secured: str = Field("", description="how raw ratings are stored and who may read them")
+    deleted: str = Field("", description="when raw ratings are deleted, and how to ask for it")
+    decided: str = Field("", description="who chose epsilon and delta, and why these")
     utility: str = Field(
         "",
         description="how good the model is, and for whom it is worse; figures only of "
         "`tacit evaluate --release`, the others are not private",
     )
-    authors: str = Field(
-        "", description="who fills in the registry record, with commas"
-    )
+    authors: str = Field("", description="who fills in the registry record, with commas")
 
 
 def said(text: str) -> str:
@@ -72,17 +58,14 @@ def check_date(text: str) -> None:
         day.fromisoformat(text)
     except ValueError:
         raise SettingError(
-            f"the date {text!r} is not YYYY-MM-DD",
-            remedy="for example: --declare date=2030-01-31",
+            f"the date {text!r} is not YYYY-MM-DD", remedy="for example: --declare date=2030-01-31"
         ) from None
 
 
 def declare(*said: Mapping[str, Any]) -> Declared:
     """What was declared; the last word holds."""
     merged = {
-        str(name): one_line(str(value)).strip()
-        for each in said
-        for name, value in each.items()
+        str(name): one_line(str(value)).strip() for each in said for name, value in each.items()
     }
     if merged.get("date"):
         check_date(merged["date"])
@@ -122,8 +105,6 @@ def read_declared(path: str) -> dict[str, Any]:
             )
         if not isinstance(value, str | day):
             raise SettingError(
-                f"{name!r} is not a text",
-                place=path,
-                remedy=f'write: {name} = "..."',
+                f"{name!r} is not a text", place=path, remedy=f'write: {name} = "..."'
             )
     return found

@@ -100,9 +100,7 @@ def _liked(found: Document) -> Document:
             return words.as_likes(each)
         if isinstance(each, TextTable):
             rows = (
-                row
-                if row[0] in KEPT
-                else tuple(words.as_likes(cell) for cell in row)
+                row if row[0] in KEPT else tuple(words.as_likes(cell) for cell in row)
                 for row in each.rows
             )
             return TextTable(each.columns, tuple(rows))
@@ -144,8 +142,7 @@ def _lead(s: Statement, declared: Declared) -> str:
     return (
         f"{who} promises {_whom(s, declared)}: whoever sees the published {s.published} "
         f"learns only so much more about any one {_one(s)} than {_otherwise(s)}; the figures "
-        "below say how much at most."
-        + ("" if s.unit == "user" else f" {ALONE}")
+        "below say how much at most." + ("" if s.unit == "user" else f" {ALONE}")
     )
 
 
@@ -171,9 +168,7 @@ def _otherwise(s: Statement) -> str:
 
 
 def _one(s: Statement) -> str:
-    return {"user": "person", "rating": "rating", "value": "rating's value"}[
-        s.unit
-    ]
+    return {"user": "person", "rating": "rating", "value": "rating's value"}[s.unit]
 
 
 def _notice(s: Statement, why: str) -> str:
@@ -193,10 +188,7 @@ def _cards(s: Statement, now: Total | None) -> Iterable[tuple[str, str]]:
         yield title(s), UNPROMISED[s.certified]
         return
     gain = attacker(s.events, s.unit, s.delta)
-    yield (
-        f"epsilon {s.epsilon:.12g}",
-        f"at delta {s.delta:.12g}, for {words.UNIT_WORDS[s.unit]}",
-    )
+    yield (f"epsilon {s.epsilon:.12g}", f"at delta {s.delta:.12g}, for {words.UNIT_WORDS[s.unit]}")
     yield (
         f"{percent(gain['best_guess'])} of 100",
         "guesses about one of them are right at most; a coin is right 50 times",
@@ -256,8 +248,7 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
     gain = attacker(s.events, s.unit, s.delta)
     times = gain["odds_times"]
     beliefs = tuple(
-        (f"{100 * prior:g} %", f"{percent(believed(prior, times))} %")
-        for prior in PRIORS
+        (f"{100 * prior:g} %", f"{percent(believed(prior, times))} %") for prior in PRIORS
     )
     return (
         _guessed(s, gain),
@@ -266,11 +257,7 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
             f"factor of {up(times, 3)} at most, {but_for(s.delta or 0.0)}."
         ),
         TextTable(
-            (
-                "Somebody believes this beforehand",
-                "and may believe it afterwards, at most",
-            ),
-            beliefs,
+            ("Somebody believes this beforehand", "and may believe it afterwards, at most"), beliefs
         ),
     )
 
@@ -347,10 +334,7 @@ def _check(s: Statement) -> tuple[Block, ...]:
     rows = (
         ("SHA-256 of what is published", s.artefact or ""),
         ("Public key that signed", s.signer or ""),
-        (
-            "Entry of the book",
-            f"{s.book_number} of {s.population}: {s.book_head}",
-        ),
+        ("Entry of the book", f"{s.book_number} of {s.population}: {s.book_head}"),
     )
     return (
         (
@@ -364,9 +348,7 @@ def _check(s: Statement) -> tuple[Block, ...]:
 
 def _attacks(s: Statement, found: Findings) -> tuple[Block, ...]:
     if not found:
-        return (
-            "No audit of this method and unit lies beside this model (`tacit audit`).",
-        )
+        return ("No audit of this method and unit lies beside this model (`tacit audit`).",)
     return (lead(s, found), TextTable(COLUMNS, rows(found)))
 
 

@@ -44,9 +44,7 @@ class Honesty:
     enrolment: tuple[str, str] | None = None
     """How the recommender and the aggregator enrol; None where nobody enrols."""
 
-    def lines(
-        self, events: Iterable[Event], unit: Unit, delta: float
-    ) -> tuple[str, ...]:
+    def lines(self, events: Iterable[Event], unit: Unit, delta: float) -> tuple[str, ...]:
         """One for each adversary, and one for each server's enrolment."""
         listed = tuple(events)
         out = list[str]()
@@ -65,16 +63,12 @@ class Honesty:
             )
         out.append(self._colluding(listed, unit, delta))
         if self.enrolment is not None:
-            for role, how in zip(
-                ("recommender", "aggregator"), self.enrolment, strict=True
-            ):
+            for role, how in zip(("recommender", "aggregator"), self.enrolment, strict=True):
                 told = ENROLMENT.get(how, "who may enrol is not known")
                 out.append(f"enrolment at the {role}: {told}")
         return tuple(out)
 
-    def _colluding(
-        self, events: tuple[Event, ...], unit: Unit, delta: float
-    ) -> str:
+    def _colluding(self, events: tuple[Event, ...], unit: Unit, delta: float) -> str:
         both = "against both servers together: nobody can be trusted instead"
         if self.noise == "servers":
             return f"{both}; nothing is promised, every contribution lies open"
@@ -85,9 +79,7 @@ class Honesty:
         return f"{both}; a device's own share is all that is left: epsilon {up(left)}"
 
 
-def one_share(
-    events: Iterable[Event], shares: int | None
-) -> tuple[Event, ...] | None:
+def one_share(events: Iterable[Event], shares: int | None) -> tuple[Event, ...] | None:
     """The events as they are when one share of the noise is all there is; None where that
     has no price here (Laplace shares, or an unknown number of them)."""
     listed = tuple(events)

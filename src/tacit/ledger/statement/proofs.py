@@ -25,9 +25,7 @@ def proofs(statement: Statement) -> tuple[str, ...]:
     """Pages of the documentation; that of the method first. None for a method of another
     package, whose maker proves it."""
     s = statement
-    pages = [
-        page for name, page in FAMILIES.items() if s.method.startswith(name)
-    ]
+    pages = [page for name, page in FAMILIES.items() if s.method.startswith(name)]
     if s.published != "model":
         pages.append("release")
     if any(isinstance(event, TuningEvent) for event in s.events):

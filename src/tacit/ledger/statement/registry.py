@@ -28,11 +28,7 @@ TIER = 3
 
 
 def registry_record(
-    statement: Statement,
-    declared: Declared,
-    *,
-    evaluated: str = "",
-    now: Total | None = None,
+    statement: Statement, declared: Declared, *, evaluated: str = "", now: Total | None = None
 ) -> dict[str, Any]:
     """Plain data for YAML or JSON. Who deployed what, and when, is the owner's to declare: a
     statement does not know. `evaluated` says whether ratings were looked at before; `now` is
@@ -61,9 +57,7 @@ def registry_record(
             "deployment_model": _model(statement, now),
             "accounting": _accounting(statement),
             "implementation": _implementation(statement, declared, evaluated),
-            "administrative": {
-                "registry_authors": _listed(declared.authors or declared.by)
-            },
+            "administrative": {"registry_authors": _listed(declared.authors or declared.by)},
         },
     }
 
@@ -98,11 +92,7 @@ def _described(declared: Declared) -> str:
     """All that the owner declared and no other field of the record has."""
     named = ("period", "people", "collected", "deleted", "utility", "contact")
     parts = [declared.data] if declared.data else []
-    parts += [
-        f"{name}: {getattr(declared, name)}"
-        for name in named
-        if getattr(declared, name)
-    ]
+    parts += [f"{name}: {getattr(declared, name)}" for name in named if getattr(declared, name)]
     return "; ".join(parts)
 
 
@@ -113,8 +103,7 @@ def _variant(s: Statement, declared: Declared) -> dict[str, Any]:
     what = "likes" if s.likes else "ratings"
     return {
         "name": name,
-        "data_domain": declared.data
-        or f"any table of people, items and {what}",
+        "data_domain": declared.data or f"any table of people, items and {what}",
         "unprotected_quantities": "; ".join(
             (*(f"public: {each}" for each in s.public), *s.not_protected)
         ),
@@ -128,11 +117,9 @@ def _loss(s: Statement) -> dict[str, Any]:
         if value is not None
     }
     return {
-        "privacy_unit": {
-            "user": "User-level",
-            "rating": "Record-level",
-            "value": "Value-level",
-        }[s.unit],
+        "privacy_unit": {"user": "User-level", "rating": "Record-level", "value": "Value-level"}[
+            s.unit
+        ],
         "privacy_unit_description": (
             f"{words.UNIT_WORDS[s.unit]}. Adjacent data sets: {s.neighbours}."
         ),
@@ -169,8 +156,7 @@ def _model(s: Statement, now: Total | None) -> dict[str, Any]:
         "model_name_description": " ".join((s.trust, *s.honest)),
         "actors": s.trust,
         "release_type": "Many releases" if many else "One release",
-        "release_type_description": told
-        or "no book adds it up with other releases",
+        "release_type_description": told or "no book adds it up with other releases",
         "data_source_type": "Dynamic" if s.starts else "Static",
         "access_type": "Non-interactive",
     }
@@ -203,9 +189,7 @@ def _accounting(s: Statement) -> dict[str, Any]:
     }
 
 
-def _implementation(
-    s: Statement, declared: Declared, evaluated: str
-) -> dict[str, Any]:
+def _implementation(s: Statement, declared: Declared, evaluated: str) -> dict[str, Any]:
     return {
         "pre_processing_eda_hyperparameter_tuning": " ".join(
             (*(s.settings or ("no setting was chosen",)), evaluated)
@@ -248,13 +232,10 @@ def accounting(statement: Statement) -> str:
         )
     if gaussian:
         return (
-            "closed form of the Gaussian mechanism over all releases (discrete noise: "
-            "sigma^2 - 4)"
+            "closed form of the Gaussian mechanism over all releases (discrete noise: sigma^2 - 4)"
         )
     return "sum of epsilons at delta 0; exact composition of randomized responses above"
 
 
 def _is_gaussian(event: Event) -> bool:
-    return isinstance(event, Gaussian) or (
-        isinstance(event, Reserve) and event.mu is not None
-    )
+    return isinstance(event, Gaussian) or (isinstance(event, Reserve) and event.mu is not None)

@@ -43,14 +43,11 @@ ANNEX = "Technical annex: the questions of NIST SP 800-226"
 
 def to_html(found: Document) -> str:
     """One file that stands alone."""
-    cards = page.cards(
-        page.card(*each, warn=found.warn) for each in found.cards
-    )
+    cards = page.cards(page.card(*each, warn=found.warn) for each in found.cards)
     parts = [("", cards)]
     parts += [(head, _html_blocks(blocks)) for head, blocks in found.sections]
     annexed = "\n".join(
-        f"<h3>{page.escaped(head)}</h3>\n{_html_blocks(blocks)}"
-        for head, blocks in found.annex
+        f"<h3>{page.escaped(head)}</h3>\n{_html_blocks(blocks)}" for head, blocks in found.annex
     )
     if annexed:
         parts.append((ANNEX, f'<div class="annex">{annexed}</div>'))
@@ -67,8 +64,7 @@ def to_html(found: Document) -> str:
 def short_html(statement: Statement) -> str:
     """The numbered sentences, for a notebook."""
     told = "".join(
-        f"<li>{_coded(first)}{_listed(items)}</li>"
-        for first, *items in _paragraphs(statement)
+        f"<li>{_coded(first)}{_listed(items)}</li>" for first, *items in _paragraphs(statement)
     )
     return f"<p><b>{page.escaped(title(statement))}</b></p><ol>{told}</ol>"
 
@@ -95,9 +91,7 @@ def _html(block: Block) -> str:
 def _coded(text: str) -> str:
     """Escaped, with `backticks` as code and numbers such as 1e-06 in one piece."""
     coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", page.escaped(text))
-    return re.sub(
-        r"\b(\d[\d.]*e-\d+)\b", r'<span class="whole">\1</span>', coded
-    )
+    return re.sub(r"\b(\d[\d.]*e-\d+)\b", r'<span class="whole">\1</span>', coded)
 
 
 def to_markdown(found: Document) -> str:
@@ -105,9 +99,7 @@ def to_markdown(found: Document) -> str:
     lines = [f"# {_plain(found.title)}", "", _plain(found.lead), ""]
     if found.notice:
         lines += [f"> **{_plain(found.notice)}**", ""]
-    lines += [
-        f"- **{_plain(figure)}** {_plain(said)}" for figure, said in found.cards
-    ]
+    lines += [f"- **{_plain(figure)}** {_plain(said)}" for figure, said in found.cards]
     lines.append("")
     for section in found.sections:
         lines += _markdown(section, "##")

@@ -53,14 +53,9 @@ def message(statement: Statement) -> bytes:
     """The bytes that are signed: every field that stands in the text, but the signature.
     Fields that a later version knows besides do not change them."""
     facts = statement.model_dump(
-        mode="json",
-        exclude={"signature"},
-        exclude_none=True,
-        exclude_unset=True,
+        mode="json", exclude={"signature"}, exclude_none=True, exclude_unset=True
     )
-    text = json.dumps(
-        facts, sort_keys=True, separators=(",", ":"), ensure_ascii=True
-    )
+    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return DOMAIN + text.encode()
 
 
@@ -68,9 +63,7 @@ def check_signature(statement: Statement, artefact: str) -> str | None:
     """The signer's public key if it signed this statement for this artefact; None if nobody
     signed; an error if the signature is wrong."""
     from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-        Ed25519PublicKey,
-    )
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     if statement.signature is None or statement.signer is None:
         return None
@@ -81,9 +74,7 @@ def check_signature(statement: Statement, artefact: str) -> str | None:
     if statement.artefact != artefact:
         raise wrong
     try:
-        key = Ed25519PublicKey.from_public_bytes(
-            bytes.fromhex(statement.signer)
-        )
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(statement.signer))
         key.verify(bytes.fromhex(statement.signature), message(statement))
     except (InvalidSignature, ValueError):
         raise wrong from None

@@ -12,13 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    PrivateAttr,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, model_validator
 
 from tacit.asked import unknown_name
 from tacit.data.apart import Apart
@@ -216,9 +210,7 @@ class Statement(BaseModel):
 
         size = ""
         if self.epsilon is not None:
-            size = (
-                f", ({self.epsilon:.12g}, {self.delta:.12g}) for a {self.unit}"
-            )
+            size = f", ({self.epsilon:.12g}, {self.delta:.12g}) for a {self.unit}"
         return f"Statement({title(self)}{size}; print it for all of it)"
 
     def _repr_html_(self) -> str:
@@ -277,14 +269,11 @@ def build_statement(
     known = engine if engine in words.ENGINES else like
     if known not in words.ENGINES or (known != engine and not trust):
         raise SettingError(
-            f"the engine {engine!r} is unknown",
-            remedy=f"choose one of {', '.join(words.ENGINES)}",
+            f"the engine {engine!r} is unknown", remedy=f"choose one of {', '.join(words.ENGINES)}"
         )
     listed = EVENTS.validate_python(tuple(events))
     paid = EVENTS.validate_python(tuple(charged)) or listed
-    standing, reason = _standing(
-        listed, unit, calibration, budget, receipt, real_noise
-    )
+    standing, reason = _standing(listed, unit, calibration, budget, receipt, real_noise)
     claim = _claim(listed, budget)
     sound = standing == "certified"
     return Statement(
@@ -363,15 +352,9 @@ def _standing(
     if calibration == "none":
         return "not private", "no noise was added, for comparison only"
     if not real_noise:
-        return (
-            "not private",
-            "its noise was switched off or drawn from bits that a test injected",
-        )
+        return ("not private", "its noise was switched off or drawn from bits that a test injected")
     if not events or any(event.kind == "evaluation" for event in events):
-        return (
-            "not private",
-            "it was computed from raw ratings, for the owner only",
-        )
+        return ("not private", "it was computed from raw ratings, for the owner only")
     if receipt is None:
         return "not private", "it was not charged to any book"
     claims = [event.reason for event in events if isinstance(event, Unbounded)]
@@ -380,11 +363,7 @@ def _standing(
     if calibration == "paper":
         return "claimed", "its noise is calibrated as a paper prints it"
     if budget is None:
-        raise SettingError(
-            "a certified statement needs the budget that was asked"
-        )
+        raise SettingError("a certified statement needs the budget that was asked")
     if epsilon_of(cost(events, unit), budget[1]) > budget[0] * (1 + 1e-12):
-        raise SettingError(
-            "the events cost more than the budget that the statement would state"
-        )
+        raise SettingError("the events cost more than the budget that the statement would state")
     return "certified", None

@@ -34,17 +34,11 @@ def tell(statement: Statement, width: int = _WIDTH) -> str:
     lines = [f"Privacy statement: {title(statement)}", ""]
     for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
-            one_line(first),
-            width,
-            initial_indent=f"{number:>2}. ",
-            subsequent_indent="    ",
+            one_line(first), width, initial_indent=f"{number:>2}. ", subsequent_indent="    "
         )
         for item in items:
             lines += textwrap.wrap(
-                one_line(item),
-                width,
-                initial_indent="    - ",
-                subsequent_indent="      ",
+                one_line(item), width, initial_indent="    - ", subsequent_indent="      "
             )
     return "\n".join(lines)
 
@@ -64,11 +58,7 @@ def _promise(s: Statement) -> str:
             f"private for {unit}."
         )
     if s.certified == "claimed":
-        claim = (
-            "a privacy level"
-            if s.claimed_epsilon is None
-            else f"epsilon {s.claimed_epsilon:g}"
-        )
+        claim = "a privacy level" if s.claimed_epsilon is None else f"epsilon {s.claimed_epsilon:g}"
         at = f" at delta {s.claimed_delta:g}" if s.claimed_delta else ""
         return (
             f"The authors of the method claim {claim}{at} for {unit}. Tacit does not "
@@ -81,15 +71,10 @@ def _paragraphs(s: Statement) -> list[list[str]]:
     """What follows the first text of a paragraph is a list."""
     told = [[_promise(s)]]
     if s.certified == "certified":
-        told.append(
-            [
-                f"Two data sets that must look alike differ in this: {s.neighbours}."
-            ]
-        )
+        told.append([f"Two data sets that must look alike differ in this: {s.neighbours}."])
         told.append([s.joint])
         pairs = "; ".join(
-            f"epsilon {up(epsilon)} at delta {delta:g}"
-            for epsilon, delta in s.profile
+            f"epsilon {up(epsilon)} at delta {delta:g}" for epsilon, delta in s.profile
         )
         told.append([f"All of these hold at once: {pairs}."])
     if s.certified != "not private":
@@ -97,24 +82,17 @@ def _paragraphs(s: Statement) -> list[list[str]]:
     if s.honest:
         told.append(["Who must be honest for this to hold:", *s.honest])
     told.append(
-        [
-            f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."
-        ]
+        [f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."]
     )
     if s.outside:
         told.append([*s.outside])
-    title = (
-        "What was released, by which mechanism, on the inner scale of width 4:"
-    )
+    title = "What was released, by which mechanism, on the inner scale of width 4:"
     for heading, items in (
         (title, tuple(mechanisms(s))),
         ("What one person can add at most:", tuple(bounds(s))),
         ("How settings were chosen:", s.settings),
         ("Assumed public:", s.public),
-        (
-            "Not protected:",
-            s.not_protected if s.certified == "certified" else (),
-        ),
+        ("Not protected:", s.not_protected if s.certified == "certified" else ()),
     ):
         if items:
             told.append([heading, *items])
@@ -192,10 +170,7 @@ def link(link: Link) -> str:
     """One release that this one builds on."""
     own = "" if link.epsilon is None else f", epsilon {link.epsilon:.12g}"
     bare = "" if link.covered else "; not covered"
-    return (
-        f"entry {link.number} of {link.population!r}: {link.method}, unit "
-        f"{link.unit}{own}{bare}"
-    )
+    return f"entry {link.number} of {link.population!r}: {link.method}, unit {link.unit}{own}{bare}"
 
 
 def mechanisms(s: Statement) -> list[str]:
@@ -213,9 +188,7 @@ def _alike(lines: Sequence[str]) -> list[str]:
     names: dict[str, list[str]] = {}
     for line in lines:
         name, rest = line.split(": ", 1) if ": " in line else ("", line)
-        key = re.sub(
-            r"; over other people than \S+", "; over other people", rest
-        )
+        key = re.sub(r"; over other people than \S+", "; over other people", rest)
         names.setdefault(key, []).append(name)
     told = []
     for rest, who in names.items():

@@ -10,23 +10,13 @@ from tacit.ledger.statement.statement import Statement
 
 Findings = Sequence[Mapping[str, Any]]
 CLAIM = ("method", "unit", "calibration")
-COLUMNS = (
-    "Attack",
-    "Claimed",
-    "Measured at least",
-    "Computed, worst pair",
-    "Verdict",
-)
+COLUMNS = ("Attack", "Claimed", "Measured at least", "Computed, worst pair", "Verdict")
 
 
 def about(statement: Statement, audit: Findings) -> Findings:
     """The findings about the method, unit and calibration of this release."""
     asked = (statement.method, statement.unit, statement.calibration)
-    return [
-        each
-        for each in audit
-        if tuple(each.get(name) for name in CLAIM) == asked
-    ]
+    return [each for each in audit if tuple(each.get(name) for name in CLAIM) == asked]
 
 
 def lead(statement: Statement, found: Findings) -> str:
@@ -40,12 +30,9 @@ def lead(statement: Statement, found: Findings) -> str:
     others = {each.get("claimed") for each in found} - {asked}
     if others and asked is not None:
         at = ", ".join(sorted(_number(each) for each in others))
-        told += (
-            f"They were made at epsilon {at}; this release is at {asked:g}. "
-        )
+        told += f"They were made at epsilon {at}; this release is at {asked:g}. "
     return (
-        told
-        + "An attack can refute a promise and never prove one. What is computed follows "
+        told + "An attack can refute a promise and never prove one. What is computed follows "
         "from the law of the noise and was seen in no fit."
     )
 

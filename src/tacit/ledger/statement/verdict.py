@@ -25,12 +25,7 @@ NOT = (
 
 
 def verdict_document(
-    statement: Statement,
-    holds: bool,
-    why: str,
-    *,
-    digest: str,
-    now: Total | None = None,
+    statement: Statement, holds: bool, why: str, *, digest: str, now: Total | None = None
 ) -> Document:
     """The document of one check. `digest` is that of the model that was looked at; `now` the
     total of today, where the book was at hand."""

@@ -77,9 +77,7 @@ DEVICES = (
     "by construction: every device computes what it adds by itself, from its own ratings and "
     "what is public"
 )
-UNWATCHED = (
-    "not checked: that what one person adds does not depend on other people"
-)
+UNWATCHED = "not checked: that what one person adds does not depend on other people"
 TRUSTED = (
     "not checked: that it keeps nothing of the ratings it sees, and makes the model of nothing "
     "but what was released"
@@ -108,9 +106,7 @@ ONE_BY_ONE = (
     "a person as a whole: ratings are protected one at a time, so somebody with k of them is "
     "protected k times less (epsilon times k, and a larger delta)"
 )
-PUBLIC_PEOPLE = (
-    "people whose ratings are taken as public: nothing is promised to them"
-)
+PUBLIC_PEOPLE = "people whose ratings are taken as public: nothing is promised to them"
 RECORDS = "any two records of one person are exchanged, over all of that person's reports"
 """Neighbours where each device randomizes what it says."""
 
@@ -246,15 +242,10 @@ def _noise(event: Event) -> str:
         )
     if isinstance(event, Selection):
         return (
-            f"permute-and-flip among {event.candidates:,} candidates at epsilon "
-            f"{event.epsilon:.6g}"
+            f"permute-and-flip among {event.candidates:,} candidates at epsilon {event.epsilon:.6g}"
         )
     if isinstance(event, Reserve):
-        size = (
-            f"mu {event.mu:.6g}"
-            if event.mu is not None
-            else f"epsilon {event.epsilon:.6g}"
-        )
+        size = f"mu {event.mu:.6g}" if event.mu is not None else f"epsilon {event.epsilon:.6g}"
         return f"rounds shaped by earlier releases, within {size} together"
     if isinstance(event, TuningEvent):
         size = (
@@ -295,9 +286,7 @@ def as_likes(text: str) -> str:
     """The same about people who like things and rate none. Names in `backticks` stay."""
     parts = text.split("`")
     parts[::2] = [
-        re.sub(
-            r"\b[Rr]at(?:ings?|ed)\b", lambda m: _LIKES.get(m[0], m[0]), part
-        )
+        re.sub(r"\b[Rr]at(?:ings?|ed)\b", lambda m: _LIKES.get(m[0], m[0]), part)
         for part in parts[::2]
     ]
     return "`".join(parts)

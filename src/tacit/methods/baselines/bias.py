@@ -16,12 +16,7 @@ from pydantic import Field
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.choice import (
-    baseline_rounds,
-    choice_round,
-    first_model,
-    published,
-)
+from tacit.methods.first_order.choice import baseline_rounds, choice_round, first_model, published
 from tacit.methods.first_order.forms import FirstForms, Forms
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.started import story as started
@@ -74,7 +69,4 @@ class Bias(FirstForms):
     source = "baseline"
     engines: ClassVar[tuple[str, ...]] = ("threads", "spark", "federated")
     Settings: ClassVar[type[BaseSettings]] = BiasSettings
-    forms: ClassVar[Forms] = {
-        "sound": SoundBias,
-        "none": "tacit.methods.baselines.twin:BiasTwin",
-    }
+    forms: ClassVar[Forms] = {"sound": SoundBias, "none": "tacit.methods.baselines.twin:BiasTwin"}

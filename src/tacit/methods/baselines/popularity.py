@@ -93,9 +93,7 @@ class Popularity(Method):
                 "the mean of all people."
             ),
         )
-        return Plan(
-            public.unit, (Round("items", parts, contribute, absorb),), story
-        )
+        return Plan(public.unit, (Round("items", parts, contribute, absorb),), story)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""

@@ -8,20 +8,10 @@ from math import sqrt
 from tacit.methods.base import Public
 from tacit.methods.baselines.bias import Bias
 from tacit.methods.baselines.popularity import Counts, Popularity
-from tacit.methods.first_order.choice import (
-    choice_round,
-    first_model,
-    published,
-)
+from tacit.methods.first_order.choice import choice_round, first_model, published
 from tacit.methods.first_order.rule import baseline_shares, strength
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
-from tacit.methods.streamed import (
-    COUNT_SHARE,
-    COUNTED,
-    ONCE,
-    count_round,
-    steadily,
-)
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState
@@ -76,11 +66,7 @@ class StreamedBias(Bias):
             "Of what is left, weights take 22 %, sums 73 %, the choice of spreads 5 %.",
             ONCE,
         )
-        return Plan(
-            public.unit,
-            plan.after(count_round(public.people), COUNT_SHARE).rounds,
-            story,
-        )
+        return Plan(public.unit, plan.after(count_round(public.people), COUNT_SHARE).rounds, story)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""

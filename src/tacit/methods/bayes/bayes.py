@@ -23,11 +23,7 @@ from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.bayes.sweeps import Sweeps
-from tacit.methods.first_order.choice import (
-    choice_round,
-    first_groups,
-    published,
-)
+from tacit.methods.first_order.choice import choice_round, first_groups, published
 from tacit.methods.first_order.forms import FirstForms, Forms
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import strength
@@ -69,16 +65,9 @@ class SoundBayes(Form):
                 for i, share in enumerate(shares.effects, 1)
             ),
             *_second_rounds(second, shares.second, mu),
-            choice_round(
-                first,
-                shares.choice,
-                second.groups(known_columns),
-                second.grouped,
-            ),
+            choice_round(first, shares.choice, second.groups(known_columns), second.grouped),
         ]
-        return Plan(
-            public.unit, tuple(rounds), shares.story() + started(public)
-        )
+        return Plan(public.unit, tuple(rounds), shares.story() + started(public))
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -102,15 +91,10 @@ class Bayes(FirstForms):
     source = "Tacit: empirical-Bayes item side, personal Gaussian model"
     engines = ("threads", "spark", "federated")
     Settings: ClassVar[type[BaseSettings]] = BayesSettings
-    forms: ClassVar[Forms] = {
-        "sound": SoundBayes,
-        "none": "tacit.methods.bayes.twin:BayesTwin",
-    }
+    forms: ClassVar[Forms] = {"sound": SoundBayes, "none": "tacit.methods.bayes.twin:BayesTwin"}
 
 
-def _second_rounds(
-    second: SecondOrder, shares: Second, mu: float
-) -> list[Round]:
+def _second_rounds(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
     """The rounds that learn tastes, as far as the split pays for them."""
     rounds = list[Round]()
     if shares.widths:

@@ -19,12 +19,7 @@ from tacit.methods.first_order.choice import once_for_each
 from tacit.methods.first_order.rounds import person_rows
 from tacit.methods.first_order.state import Floats
 from tacit.methods.refine.choose import LEFT_OUT
-from tacit.methods.refine.implied import (
-    Leanings,
-    believed,
-    coefficients,
-    leanings,
-)
+from tacit.methods.refine.implied import Leanings, believed, coefficients, leanings
 from tacit.methods.refine.tastes import Axes, typical_axes
 from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
 from tacit.model.shared import Shared
@@ -70,21 +65,14 @@ def seen(second: SecondOrder, state: BayesState, kept: int) -> Seen:
     """Before these rounds and after them the same, because they change nothing that it reads."""
     model = second.last_model(state)
     weight = state.weights.mean
-    axes = typical_axes(
-        model.loadings, model.precision, weight, state.level.count, kept
-    )
+    axes = typical_axes(model.loadings, model.precision, weight, state.level.count, kept)
     return Seen(model, axes, leanings(model.loadings, weight, kept))
 
 
-def implied_rounds(
-    second: SecondOrder, share: float, kept: int
-) -> tuple[Round, Round]:
+def implied_rounds(second: SecondOrder, share: float, kept: int) -> tuple[Round, Round]:
     """What choices imply, and how far to believe it."""
     last = AGREED_SHARE * share
-    return (
-        implied_round(second, share - last, kept),
-        agreement_round(second, last, kept),
-    )
+    return (implied_round(second, share - last, kept), agreement_round(second, last, kept))
 
 
 def implied_round(second: SecondOrder, share: float, kept: int) -> Round:
@@ -121,15 +109,11 @@ def implied_round(second: SecondOrder, share: float, kept: int) -> Round:
         out /= CLIP  # in its place: a person may have a thousand numbers
         return {"products": person_rows(out)}
 
-    def absorb(
-        state: BayesState, released: Mapping[str, Released]
-    ) -> BayesState:
+    def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
         noisy, known = released["products"], seen_of(state)
         products = CLIP * noisy.value[0, : kept**2].reshape(kept, kept)
         squares = CLIP * noisy.value[0, kept**2 :] / SQUARES
-        found = coefficients(
-            products, squares, CLIP * noisy.sd, known.axes, known.leanings.there
-        )
+        found = coefficients(products, squares, CLIP * noisy.sd, known.axes, known.leanings.there)
         return replace(state, implied=Implied(found))
 
     part = Part("products", 1, RowClip(1.0), width=width, share=share)
@@ -167,23 +151,17 @@ def agreement_round(second: SecondOrder, share: float, kept: int) -> Round:
         )
         return {"agreed": person_rows(out / AGREED_CLIP)}
 
-    def absorb(
-        state: BayesState, released: Mapping[str, Released]
-    ) -> BayesState:
+    def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
         noisy = released["agreed"]
         agreed, size = AGREED_CLIP * noisy.value[0]
         times = believed(agreed, size, AGREED_CLIP * noisy.sd)
-        return replace(
-            state, implied=Implied(times * state.implied.coefficients)
-        )
+        return replace(state, implied=Implied(times * state.implied.coefficients))
 
     part = Part("agreed", 1, RowClip(1.0), width=2, share=share)
     return Round("agreement", (part,), contribute, absorb)
 
 
-def with_implied(
-    shared: Shared, second: SecondOrder, state: BayesState
-) -> Shared:
+def with_implied(shared: Shared, second: SecondOrder, state: BayesState) -> Shared:
     """The published model with what choices imply, in units of its own loadings: those may have
     been widened since."""
     known = seen(second, state, len(state.implied.coefficients))
@@ -191,9 +169,6 @@ def with_implied(
     kept = scales > NARROWEST
     back = np.divide(1.0, scales, out=np.zeros_like(scales), where=kept)
     turn = known.turn(state.implied.coefficients)
-    arrays = {
-        "implied": back[:, None] * turn * back,
-        "usual": known.leanings.usual * scales,
-    }
+    arrays = {"implied": back[:, None] * turn * back, "usual": known.leanings.usual * scales}
     told = {name: np.asarray(each, np.float32) for name, each in arrays.items()}
     return replace(shared, arrays={**shared.arrays, **told})

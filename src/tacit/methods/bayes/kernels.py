@@ -25,9 +25,7 @@ def _solve_upper(system: Any, right: Any) -> None:
     becomes U'^-1 right."""
     width = right.size
     for k in range(width):
-        pivot = np.sqrt(
-            system[k, k]
-        )  # the prior's identity keeps every pivot at 1 or more
+        pivot = np.sqrt(system[k, k])  # the prior's identity keeps every pivot at 1 or more
         line = system[k]
         for b in range(k, width):
             line[b] /= pivot
@@ -70,9 +68,7 @@ def _gather(
             ) + s3 * residual[cell + 3]
             line = system[a]
             for b in range(a, width):
-                line[b] = (
-                    ((line[b] + s0 * r0[b]) + s1 * r1[b]) + s2 * r2[b]
-                ) + s3 * r3[b]
+                line[b] = (((line[b] + s0 * r0[b]) + s1 * r1[b]) + s2 * r2[b]) + s3 * r3[b]
         cell += 4
     while cell < last:
         row = loadings[item[cell]]
@@ -161,17 +157,7 @@ def left_out_tastes(
         if first == last:
             continue
         solve_person(
-            first,
-            last,
-            item,
-            residual,
-            loadings,
-            precision,
-            axes,
-            system,
-            right,
-            turned,
-            own,
+            first, last, item, residual, loadings, precision, axes, system, right, turned, own
         )
         for start in range(first, last, lanes):
             size = min(lanes, last - start)
@@ -195,9 +181,7 @@ def left_out_tastes(
                     spread[t] += value * value
             for t in range(size):
                 # 1/(1 + weight x variance without it) > 0
-                left[t] = (residual[start + t] - centre[t]) / (
-                    1.0 - weight[t] * spread[t]
-                )
+                left[t] = (residual[start + t] - centre[t]) / (1.0 - weight[t] * spread[t])
                 error[start + t] = left[t]
             for k in range(width):
                 line = work[k]
@@ -233,13 +217,7 @@ def weigh_tastes(level: Any, weight: Any, factors: Any, values: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def taste_moments(
-    ptr: Any,
-    item: Any,
-    residual: Any,
-    loadings: Any,
-    precision: Any,
-    axes: Any,
-    out: Any,
+    ptr: Any, item: Any, residual: Any, loadings: Any, precision: Any, axes: Any, out: Any
 ) -> None:
     """Each person's E[tt' | her ratings] - I for t = axes'z, packed. Orthonormal axes, or
     columns of zeros.
@@ -260,17 +238,7 @@ def taste_moments(
         if first == last:
             continue
         solve_person(
-            first,
-            last,
-            item,
-            residual,
-            loadings,
-            precision,
-            axes,
-            system,
-            right,
-            turned,
-            own,
+            first, last, item, residual, loadings, precision, axes, system, right, turned, own
         )
         place = 0
         for j in range(kept):

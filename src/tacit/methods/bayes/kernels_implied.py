@@ -48,17 +48,7 @@ def implied_products(
         if first == last:
             continue
         solve_person(
-            first,
-            last,
-            item,
-            residual,
-            loadings,
-            precision,
-            axes,
-            system,
-            right,
-            turned,
-            own,
+            first, last, item, residual, loadings, precision, axes, system, right, turned, own
         )
         lean[:] = 0.0
         for cell in range(first, last):

@@ -20,12 +20,7 @@ from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.rounds import KEPT as SUMS_KEPT
 from tacit.methods.first_order.rounds import TINY
 from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.likings import (
-    KEPT,
-    TOGETHER,
-    likings,
-    shared_scatter,
-)
+from tacit.methods.refine.likings import KEPT, TOGETHER, likings, shared_scatter
 from tacit.methods.refine.spectrum_items import Profile, profile
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
@@ -77,11 +72,7 @@ class LikingsRound:
         bound: Bound = FactorGram()
         if not first.whole_person:
             centred = CentredCells(
-                items,
-                clip=RESIDUAL_LIMIT,
-                shrink=SHRINK,
-                limit=CLIP,
-                steps=GRID_STEPS,
+                items, clip=RESIDUAL_LIMIT, shrink=SHRINK, limit=CLIP, steps=GRID_STEPS
             )
             bound = EntryGram(self.rows, centred, OFFSET)
 
@@ -89,17 +80,13 @@ class LikingsRound:
             place = np.full(items, self.rows, np.int64)
             place[self.head(state)] = np.arange(self.rows)
             index = place[block.item]
-            rest = (
-                block.value - state.level.mean - state.effects.mean[block.item]
-            )
+            rest = block.value - state.level.mean - state.effects.mean[block.item]
             if first.whole_person:
                 clipped = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
                 rest = _lengths(block, clipped, index < self.rows)
             return {"likings": Rows(block.ptr, index, rest[:, None])}
 
-        def absorb(
-            state: BayesState, released: Mapping[str, Released]
-        ) -> BayesState:
+        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             noisy = released["likings"]
             matrix = np.asarray(noisy.value, np.float32)
             return self._absorb(state, matrix, max(noisy.sd, TINY))
@@ -107,9 +94,7 @@ class LikingsRound:
         part = Part("likings", self.rows, bound, share=share, form="gram")
         return Round("covariance", (part,), contribute, absorb)
 
-    def _absorb(
-        self, state: BayesState, matrix: NDArray[np.float32], sd: float
-    ) -> BayesState:
+    def _absorb(self, state: BayesState, matrix: NDArray[np.float32], sd: float) -> BayesState:
         """Known tastes turned as the matrix says, and tastes not known before."""
         model = self.second.model(state)
         head = self.head(state)
@@ -117,16 +102,12 @@ class LikingsRound:
         together = TOGETHER
         if not self.second.first.whole_person:
             together = shared_scatter(self.rows, state.people)
-        found = likings(
-            matrix, sd, self.profile(state), old[head, 1:], together
-        )
+        found = likings(matrix, sd, self.profile(state), old[head, 1:], together)
         fresh = np.zeros((len(old), found.fresh.shape[1]))
         fresh[head] = found.fresh
         doubt = self.second.doubt(state) + found.typical
         doubt[head] += found.unknown - found.typical
-        made = np.concatenate(
-            [old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1
-        )
+        made = np.concatenate([old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1)
         return replace(state, tastes=Tastes(np.ascontiguousarray(made), doubt))
 
     def drown(self, state: BayesState, share_sd: float) -> bool:
@@ -160,9 +141,7 @@ class LikingsRound:
             told = (SUMS_KEPT * multiplier / (clip * spread)) ** 2
         before = state.evidence.precision
         people = first.sampling(state) / weight
-        with np.errstate(
-            divide="ignore"
-        ):  # nothing is known before the first sums
+        with np.errstate(divide="ignore"):  # nothing is known before the first sums
             noise = 1 / (before * weight**2) + people
         less = 1 / ((before + told) * weight**2) + people
         unknown = state.effects.variance

@@ -155,12 +155,7 @@ class BudgetSplit:
             f"weights {percent(self.weights)}"
             f", {len(self.effects)} releases of item sums {percent(sum(self.effects))}."
         )
-        told = [
-            reach
-            if self.reach < inf
-            else "Nothing is noised, so every stage is used.",
-            first,
-        ]
+        told = [reach if self.reach < inf else "Nothing is noised, so every stage is used.", first]
         second = self.second
         if second.widths:
             told.append(
@@ -168,9 +163,7 @@ class BudgetSplit:
                 f"{percent(second.widths)}, before they are learned."
             )
         if second.moments:
-            told.append(
-                f"How tastes for public features vary takes {percent(second.moments)}."
-            )
+            told.append(f"How tastes for public features vary takes {percent(second.moments)}.")
         if second.covariance:
             told.append(
                 f"Which of {second.rows} items are liked together takes "
@@ -195,9 +188,7 @@ class BudgetSplit:
                 "Learned tastes are left out: so few people or so little budget would not "
                 "pay for them."
             )
-        told.append(
-            f"The choice of how widely people differ takes {percent(self.choice)}."
-        )
+        told.append(f"The choice of how widely people differ takes {percent(self.choice)}.")
         return tuple(told)
 
 
@@ -223,9 +214,7 @@ def split(
     second = Second()
     if not pure:
         second = (
-            _user(reach, rest, items, columns)
-            if unit == "user"
-            else _rating(reach, rest, items)
+            _user(reach, rest, items, columns) if unit == "user" else _rating(reach, rest, items)
         )
         if items >= A_PAIR:
             second = _implied(second, unit, reach, rest, items)
@@ -263,22 +252,16 @@ def _user(reach: float, rest: float, items: int, columns: int) -> Second:
     featured = columns > COLUMNS_WITHOUT_FEATURES
     second = Second()
     if featured and reach >= SMALL_REACH:
-        second = Second(
-            moments=MOMENTS_SHARE * rest, moment_axes=min(columns, MOST_AXES)
-        )
+        second = Second(moments=MOMENTS_SHARE * rest, moment_axes=min(columns, MOST_AXES))
     if reach < TASTES_FROM:
         return second
     whole = TASTES_SHARE * rest * _rising(reach**2, TASTES_HALF**2)
     covariance = (COVARIANCE_FEATURED if featured else COVARIANCE_PLAIN) * whole
     if items < A_PAIR or (featured and reach < COVARIANCE_BESIDE_FEATURES):
         covariance = 0.0
-    rows = (
-        _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
-    )
+    rows = _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
     times = FEW_SWEEPS if reach < MUCH_REACH else MANY_SWEEPS
-    axes = np.clip(
-        min(reach, GREAT_REACH) / REACH_OF_AN_AXIS, LEAST_SWEPT, MOST_SWEPT
-    )
+    axes = np.clip(min(reach, GREAT_REACH) / REACH_OF_AN_AXIS, LEAST_SWEPT, MOST_SWEPT)
     return replace(
         second,
         covariance=covariance,
@@ -297,20 +280,14 @@ def _rating(reach: float, rest: float, items: int) -> Second:
     return Second(covariance=share, rows=_rows(RATING_ROWS * reach, items))
 
 
-def _implied(
-    second: Second, unit: Unit, reach: float, rest: float, items: int
-) -> Second:
+def _implied(second: Second, unit: Unit, reach: float, rest: float, items: int) -> Second:
     """And what choices imply, where it pays. So many items have one direction less."""
     seen = reach if unit == "user" else reach / 2
     if seen < IMPLIED_FROM:
         return second
     many = min(seen, GREAT_REACH) / REACH_OF_A_LEANING
     kept = np.clip(many, LEAST_LEANINGS, MOST_LEANINGS)
-    return replace(
-        second,
-        implied=IMPLIED_SHARE * rest,
-        leanings=min(int(kept), items - 1),
-    )
+    return replace(second, implied=IMPLIED_SHARE * rest, leanings=min(int(kept), items - 1))
 
 
 def _rising(reach: float, half: float) -> float:

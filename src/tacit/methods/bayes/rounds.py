@@ -51,9 +51,7 @@ class SecondOrder:
             return self.known(state)
         unknown = state.effects.variance + state.tastes.doubt
         noise = NOISE if state.widths is NOT_YET else state.widths.noise
-        return GaussianModel(
-            state.baseline, unknown, state.tastes.loadings, noise
-        )
+        return GaussianModel(state.baseline, unknown, state.tastes.loadings, noise)
 
     def known(self, state: BayesState) -> GaussianModel:
         """What first-order rounds tell."""
@@ -116,11 +114,7 @@ class SecondOrder:
         """The `kept` directions of taste that a typical person's ratings show best."""
         model = self.model(state)
         return typical_axes(
-            model.loadings,
-            model.precision,
-            state.weights.mean,
-            state.level.count,
-            kept,
+            model.loadings, model.precision, state.weights.mean, state.level.count, kept
         )
 
     def widths(self, share: float) -> Round:
@@ -132,9 +126,7 @@ class SecondOrder:
         """
         asked = choice_round(self.first, share, covered=False)
 
-        def absorb(
-            state: BayesState, released: Mapping[str, Released]
-        ) -> BayesState:
+        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             chosen = asked.absorb(state, released).choice
             known = self.known(state).loadings
             made = np.ascontiguousarray(known * chosen.scales)
@@ -150,9 +142,7 @@ class SecondOrder:
         whatever the model made of it.
         """
 
-        def absorb(
-            state: BayesState, released: Mapping[str, Released]
-        ) -> BayesState:
+        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             noisy = released["moments"]
             axes = self.axes(state, kept)
             return self.retasted(state, axes, noisy.value[0], noisy.sd)
@@ -162,9 +152,7 @@ class SecondOrder:
 
         return moment_round(share, kept, seen, absorb)
 
-    def retasted(
-        self, state: BayesState, axes: Axes, packed: Floats, sd: float
-    ) -> BayesState:
+    def retasted(self, state: BayesState, axes: Axes, packed: Floats, sd: float) -> BayesState:
         """The state with loadings learned from released moments along some axes."""
         model = self.model(state)
         better = retaste(

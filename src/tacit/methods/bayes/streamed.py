@@ -32,13 +32,7 @@ from tacit.methods.first_order.choice import (
 from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats
 from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
-from tacit.methods.streamed import (
-    COUNT_SHARE,
-    COUNTED,
-    ONCE,
-    count_round,
-    steadily,
-)
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
 from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -60,9 +54,7 @@ class StreamedSecond(SecondOrder):
         def seen(state: AnyState) -> tuple[GaussianModel, Floats]:
             return first_model(self.first, state).model, np.eye(columns)
 
-        def absorb(
-            state: AnyState, released: Mapping[str, Released]
-        ) -> AnyState:
+        def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             noisy = released["moments"]
             state = replace(state, tastes=NOT_YET)
             axes = self.axes(state, kept)
@@ -89,9 +81,7 @@ def turned_moments(packed: Floats, axes: Floats) -> Floats:
     whole = whole + np.triu(whole, 1).T
     seen = axes.T @ whole @ axes
     along = np.triu_indices(kept)
-    result: Floats = seen[along] * np.where(
-        along[0] == along[1], 1.0, sqrt(2.0)
-    )
+    result: Floats = seen[along] * np.where(along[0] == along[1], 1.0, sqrt(2.0))
     return result
 
 
@@ -113,13 +103,9 @@ class StreamedBayes(Bayes):
         ]
         tastes = shares.second
         if tastes.moments:
-            made = second.running_moments(
-                tastes.moments, columns, tastes.moment_axes
-            )
+            made = second.running_moments(tastes.moments, columns, tastes.moment_axes)
             rounds.append(steadily(made))
-        chosen = choice_round(
-            first, shares.choice, second.groups(columns), second.grouped
-        )
+        chosen = choice_round(first, shares.choice, second.groups(columns), second.grouped)
         plan = Plan(public.unit, (*rounds, steadily(chosen)))
         return Plan(
             public.unit,
@@ -140,9 +126,7 @@ class StreamedBayes(Bayes):
 
 def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
     """Those of `bayes`, with all that is left out in one release of sums."""
-    made = split(
-        public.unit, public.people, mu, public.items, columns, pure=False
-    )
+    made = split(public.unit, public.people, mu, public.items, columns, pure=False)
     moments = made.second.moments if columns <= MOST_COLUMNS else 0.0
     freed = made.second.taken - moments
     kept = replace(

@@ -15,19 +15,9 @@ import numpy as np
 from tacit.bound import RowClip, Rows
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState, Swept
-from tacit.methods.first_order.rounds import (
-    KEPT,
-    RESIDUAL_LIMIT,
-    ROW_SHARE,
-    TINY,
-)
+from tacit.methods.first_order.rounds import KEPT, RESIDUAL_LIMIT, ROW_SHARE, TINY
 from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.tastes import (
-    Axes,
-    TasteEvidence,
-    carried,
-    taste_changes,
-)
+from tacit.methods.refine.tastes import Axes, TasteEvidence, carried, taste_changes
 from tacit.methods.refine.weights import RARE, Lean, emphasis
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
@@ -64,25 +54,18 @@ class Sweeps:
         def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
             return {"sums": self._rows(block, state, spread)}
 
-        def absorb(
-            state: BayesState, released: Mapping[str, Released]
-        ) -> BayesState:
+        def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             effort = self.effort(state, spread)
             clip = ROW_SHARE * _shown(self.axes(state)).norm
             sd = max(clip * released["sums"].sd, TINY)
             sums = clip * released["sums"].value
             state = first.learn(
-                state,
-                sums[:, 0] / LEVEL_WEIGHT,
-                sd / LEVEL_WEIGHT,
-                KEPT * effort.level,
+                state, sums[:, 0] / LEVEL_WEIGHT, sd / LEVEL_WEIGHT, KEPT * effort.level
             )
             return self._absorb(state, sums[:, 1:], sd, KEPT * effort.tastes)
 
         items = first.public.items
-        part = Part(
-            "sums", items, RowClip(1.0), width=1 + self.kept, share=share
-        )
+        part = Part("sums", items, RowClip(1.0), width=1 + self.kept, share=share)
         return Round(name, (part,), contribute, absorb)
 
     def axes(self, state: BayesState) -> Axes:
@@ -101,9 +84,7 @@ class Sweeps:
         """
         low = 0.5 * self.second.first.weight_of_one(state.level.count)
         sd = max(spread, TINY)
-        made = (
-            emphasis(state.weights, sd, low, lean) for lean in (RARE, TASTES)
-        )
+        made = (emphasis(state.weights, sd, low, lean) for lean in (RARE, TASTES))
         return SweepEffort(*(multiplier / norm for multiplier, norm in made))
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
@@ -139,9 +120,7 @@ class Sweeps:
         )
         return Rows(block.ptr, block.item, values)
 
-    def _absorb(
-        self, state: BayesState, sums: Floats, sd: float, multiplier: Floats
-    ) -> BayesState:
+    def _absorb(self, state: BayesState, sums: Floats, sd: float, multiplier: Floats) -> BayesState:
         """The change of the loadings that all sweeps so far speak for."""
         before = self._before(state)
         axes = before.axes
@@ -153,9 +132,7 @@ class Sweeps:
         sampling = self.second.first.sampling(state) / axes.reliability
         change, unknown = taste_changes(evidence, weights, sampling)
         loadings = before.base.loadings + change @ axes.vectors.T
-        found = Tastes(
-            np.ascontiguousarray(loadings), before.base.doubt + unknown
-        )
+        found = Tastes(np.ascontiguousarray(loadings), before.base.doubt + unknown)
         swept = Swept(axes, before.base, evidence, change)
         return replace(state, swept=swept, tastes=found)
 
@@ -164,9 +141,7 @@ class Sweeps:
         if state.swept is not NOT_YET:
             return state.swept
         items = self.second.first.public.items
-        base = Tastes(
-            self.second.model(state).loadings, self.second.doubt(state)
-        )
+        base = Tastes(self.second.model(state).loadings, self.second.doubt(state))
         nothing = TasteEvidence.none(items, self.kept)
         change = np.zeros((items, self.kept))
         return Swept(self.axes(state), base, nothing, change)

@@ -10,11 +10,7 @@ from tacit.methods.base import Public
 from tacit.methods.bayes.implied import SIZE, SQUARES, Seen
 from tacit.methods.bayes.plan import MOST_LEANINGS
 from tacit.methods.first_order.state import Floats
-from tacit.methods.noiseless.twin import (
-    GaussianTwin,
-    OnePieceState,
-    as_arrays,
-)
+from tacit.methods.noiseless.twin import GaussianTwin, OnePieceState, as_arrays
 from tacit.methods.noiseless.variational import Fitted
 from tacit.methods.refine.choose import LEFT_OUT
 from tacit.methods.refine.implied import believed, coefficients, leanings
@@ -59,18 +55,13 @@ class BayesTwin(GaussianTwin):
 
 def _implied(block: Block, found: Fitted) -> tuple[Seen, Floats]:
     """Coefficients as the rounds of `bayes` learn them, from sums without clip or noise."""
-    from tacit.methods.bayes.kernels_implied import (
-        implied_agreement,
-        implied_products,
-    )
+    from tacit.methods.bayes.kernels_implied import implied_agreement, implied_products
 
     times = np.bincount(block.item, minlength=len(found.baseline))
     weight: Floats = np.asarray(times, np.float64)
     rated = np.diff(block.ptr)
     count = float(np.median(rated[rated > 0])) if rated.any() else 1.0
-    model = GaussianModel(
-        found.baseline, found.variance, found.loadings, found.noise
-    )
+    model = GaussianModel(found.baseline, found.variance, found.loadings, found.noise)
     kept = max(min(MOST_LEANINGS, len(weight) - 1), 1)
     axes = typical_axes(model.loadings, model.precision, weight, count, kept)
     known = Seen(model, axes, leanings(model.loadings, weight, kept))

@@ -63,9 +63,7 @@ class LeastSquares(Form):
 
     def learning(self, public: Public) -> Learning:
         """How each round learns: right- and left-hand sides of the items' regressions."""
-        return Learning(
-            rule_width(public, self.settings.factors), self.method.seed
-        )
+        return Learning(rule_width(public, self.settings.factors), self.method.seed)
 
     def steps(self, public: Public) -> tuple[Learning, ...]:
         """The rounds of ratings: all alike."""

@@ -23,16 +23,8 @@ from tacit.bound import Rows
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.implicit import (
-    learned_values,
-    lifted_values,
-    widened,
-)
-from tacit.methods.factorization.rounds import (
-    Learning,
-    learning_round,
-    profiles,
-)
+from tacit.methods.factorization.implicit import learned_values, lifted_values, widened
+from tacit.methods.factorization.rounds import Learning, learning_round, profiles
 from tacit.methods.factorization.state import FactorState
 from tacit.methods.first_order.choice import (
     Grouped,
@@ -111,9 +103,7 @@ class FactorShares:
     factors: tuple[float, ...]
 
 
-def shares(
-    public: Public, rounds: int, start: float = FACTORS_FROM
-) -> FactorShares:
+def shares(public: Public, rounds: int, start: float = FACTORS_FROM) -> FactorShares:
     """The split over `rounds` rounds of factors.
 
     A signal below `start` gets no factors, and neither does a pure budget: a whole person's
@@ -126,9 +116,7 @@ def shares(
     return FactorShares(1 - learned, (learned / rounds,) * rounds)
 
 
-def rule_width(
-    public: Public, given: int | None, rule: int = RULE_FACTORS
-) -> int:
+def rule_width(public: Public, given: int | None, rule: int = RULE_FACTORS) -> int:
     """Factors by the size of the signal, unless given: more of them are told from the noise
     by more people and more budget. At most `rule` of them, or `MOST_FACTORS` if given."""
     if given is not None:
@@ -144,13 +132,9 @@ def first_rounds(public: Public, share: float) -> tuple[Round, ...]:
     if budget is not None and share < 1:
         epsilon = epsilon_at(strength(budget) * sqrt(share), budget.delta)
         budget = Budget(epsilon, budget.delta)
-    begun = baseline_rounds(
-        FirstOrder.of(replace(public, budget=budget)), SWEEPS
-    )
+    begun = baseline_rounds(FirstOrder.of(replace(public, budget=budget)), SWEEPS)
     return tuple(
-        replace(
-            r, parts=tuple(replace(p, share=share * p.share) for p in r.parts)
-        )
+        replace(r, parts=tuple(replace(p, share=share * p.share) for p in r.parts))
         for r in begun.rounds
     )
 
@@ -179,8 +163,7 @@ def factor_plan(
     )
     if not split.factors:
         none = (
-            "So few people or so little budget would not pay for factors: the plan "
-            "is that of bias."
+            "So few people or so little budget would not pay for factors: the plan is that of bias."
         )
         choice = choice_round(first, split.first - paid)
         return Plan(public.unit, (*before, choice), (told, none))
@@ -194,9 +177,7 @@ def factor_plan(
             last=k == len(steps),
             takes_part=takes_part,
         )
-        for k, (how, share) in enumerate(
-            zip(steps, split.factors, strict=True), 1
-        )
+        for k, (how, share) in enumerate(zip(steps, split.factors, strict=True), 1)
     ]
     choice = _choice(first, split.first - paid, steps[-1])
     return Plan(public.unit, (*before, *learned, choice), (told, story))
@@ -209,9 +190,7 @@ def _choice(first: FirstOrder, share: float, how: Learning) -> Round:
     (SVD++) is taken as known, and subtracted from the ratings first.
     """
     groups = _with_factors(first_groups(first), how.width)
-    made = choice_round(
-        first, share, groups, lambda state: _model(first, state)
-    )
+    made = choice_round(first, share, groups, lambda state: _model(first, state))
     if not (how.implicit or how.scalar):
         return made
 
@@ -233,9 +212,7 @@ def _model(first: FirstOrder, state: FactorState) -> Grouped:
     # What is unknown of an item's factors is noise on its ratings, as that of its effect is.
     matrix = np.hstack([found.model.loadings, state.factors])
     model = GaussianModel(
-        found.model.baseline,
-        found.model.variance + state.doubt,
-        np.ascontiguousarray(matrix),
+        found.model.baseline, found.model.variance + state.doubt, np.ascontiguousarray(matrix)
     )
     return Grouped(model, _with_factors(found.groups, state.factors.shape[1]))
 

@@ -38,9 +38,7 @@ class DescentModel:
     """Items x factors, moved only where they are learned."""
 
     @staticmethod
-    def begin(
-        own: Singles, factors: Singles, implicit: Singles
-    ) -> DescentModel:
+    def begin(own: Singles, factors: Singles, implicit: Singles) -> DescentModel:
         """These factors, and no biases yet."""
         own_bias = np.zeros(len(own), np.float32)
         bias = np.zeros(len(factors), np.float32)
@@ -58,9 +56,7 @@ class Pace:
     bias_ridge: float
 
 
-def random_factors(
-    rng: np.random.Generator, rows: int, width: int, size: float = START
-) -> Singles:
+def random_factors(rng: np.random.Generator, rows: int, width: int, size: float = START) -> Singles:
     """Rows to start from."""
     return (rng.standard_normal((rows, width)) * size).astype(np.float32)
 

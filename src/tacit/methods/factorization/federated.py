@@ -17,12 +17,7 @@ from pydantic import Field
 from tacit.bound import RowClip
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.base import (
-    Forms,
-    first_rounds,
-    rule_width,
-    shares,
-)
+from tacit.methods.factorization.base import Forms, first_rounds, rule_width, shares
 from tacit.methods.factorization.projected import projected
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning, learning_round
@@ -115,14 +110,9 @@ class ClippedGradients(Form):
         split = shares(public, count)
         how = self.learning(public)
         # Everybody takes part in these once, and shows by it only that she is there.
-        begun = [
-            replace(r, takes_part=Turns(0, 1))
-            for r in first_rounds(public, split.first)
-        ]
+        begun = [replace(r, takes_part=Turns(0, 1)) for r in first_rounds(public, split.first)]
         learned = [
-            self.gradient_round(
-                public, how, Turns(k, turns, given.cohort), count
-            )
+            self.gradient_round(public, how, Turns(k, turns, given.cohort), count)
             for k in range(len(split.factors))
         ]
         size = (given.project or public.items) * how.columns * WORD
@@ -133,9 +123,7 @@ class ClippedGradients(Form):
         )
         return Plan(public.unit, (*begun, *learned), (story,))
 
-    def gradient_round(
-        self, public: Public, how: Learning, turn: Turns, count: int
-    ) -> Round:
+    def gradient_round(self, public: Public, how: Learning, turn: Turns, count: int) -> Round:
         """One turn. The first is charged for all turns that one device may take, so each
         has the whole share."""
         made = learning_round(
@@ -199,9 +187,7 @@ class FederatedMF(Method):
 
     def form(self, calibration: Calibration) -> Form:
         """Devices give sums alone: over them `none` is the printed steps."""
-        steps = self.engine == "federated" or any(
-            x in self._given for x in STEPS
-        )
+        steps = self.engine == "federated" or any(x in self._given for x in STEPS)
         if calibration == "none" and steps:
             return super().form("paper")
         return super().form(calibration)

@@ -12,11 +12,7 @@ from tacit.methods.factorization.noisy import factors_from_noisy
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.state import ValueState
 from tacit.methods.factorization.told import BerliozSettings
-from tacit.methods.factorization.value import (
-    input_round,
-    item_sums,
-    own_averages,
-)
+from tacit.methods.factorization.value import input_round, item_sums, own_averages
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State
@@ -50,9 +46,7 @@ class NoisyResiduals(Form):
             own_averages(public, OWN_SHARE),
             input_round(public, 1 - ITEM_SHARE - OWN_SHARE, RESIDUAL),
         )
-        story = (
-            "Averages first; then every residual is clamped and noised once."
-        )
+        story = "Averages first; then every residual is clamped and noised once."
         return Plan("value", rounds, (story,))
 
     def first_state(self, public: Public) -> State:
@@ -63,9 +57,7 @@ class NoisyResiduals(Form):
         """Factors trained on the noisy residuals, for everybody's own ridge solve."""
         epochs = self.settings.epochs or EPOCHS[self.trainer]
         width = self.settings.factors or FACTORS
-        state = factors_from_noisy(
-            public, state, self.trainer, width, epochs, self.method.seed
-        )
+        state = factors_from_noisy(public, state, self.trainer, width, epochs, self.method.seed)
         return publish(self.method, public, state)
 
 

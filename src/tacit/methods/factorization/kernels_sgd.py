@@ -109,9 +109,7 @@ def _three_products(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _one_step(
-    p: Singles, q: Singles, scaled: np.float32, shrink: np.float32
-) -> None:
+def _one_step(p: Singles, q: Singles, scaled: np.float32, shrink: np.float32) -> None:
     for a in range(p.size):
         before = p[a]
         p[a] = shrink * before + scaled * q[a]
@@ -120,12 +118,7 @@ def _one_step(
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def _two_steps(
-    p: Singles,
-    q: Singles,
-    r: Singles,
-    first: np.float32,
-    second: np.float32,
-    shrink: np.float32,
+    p: Singles, q: Singles, r: Singles, first: np.float32, second: np.float32, shrink: np.float32
 ) -> None:
     """The step of the rating of q, then that of r."""
     for a in range(p.size):
@@ -167,9 +160,7 @@ def noisy_epoch(
                 dot += (p[a] + up) * q[a]
             error = base[cell] - dot
             total += error * error
-            scaled = step * np.float32(
-                min(max(error + noise[cell], -limit), limit)
-            )
+            scaled = step * np.float32(min(max(error + noise[cell], -limit), limit))
             for a in range(width):
                 before = p[a]
                 p[a] = before + scaled * q[a] - decay * before
@@ -199,9 +190,7 @@ def full_gradient(
     total = 0.0
     for person in range(ptr.size - 1):
         p, move = own[person], own_step[person]
-        for cell in range(
-            ptr[person], min(ptr[person + 1], ptr[person] + most)
-        ):
+        for cell in range(ptr[person], min(ptr[person + 1], ptr[person] + most)):
             q, pull = factors[item[cell]], step[item[cell]]
             dot = np.float32(0.0)
             for a in range(width):

@@ -21,9 +21,7 @@ Codes = NDArray[np.uint32]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def implicit_part(
-    ptr: Ints, item: Codes, implicit: Singles, person: int, out: Singles
-) -> None:
+def implicit_part(ptr: Ints, item: Codes, implicit: Singles, person: int, out: Singles) -> None:
     """n^-1/2 times the sum of the implicit factors of what a person rated; 0 for nobody's
     ratings."""
     count = ptr[person + 1] - ptr[person]
@@ -40,12 +38,7 @@ def implicit_part(
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def step_implicit(
-    first: int,
-    last: int,
-    item: Codes,
-    implicit: Singles,
-    pull: Singles,
-    decay: float,
+    first: int, last: int, item: Codes, implicit: Singles, pull: Singles, decay: float
 ) -> None:
     """Each y_j takes all of the person's steps at once: n of its own shrinks, and the
     collected pull."""
@@ -147,9 +140,7 @@ def noisy_plus_epoch(
                 dot += (p[a] + part[a]) * q[a]
             error = base[cell] - dot
             total += error * error
-            scaled = step * np.float32(
-                min(max(error + noise[cell], -limit), limit)
-            )
+            scaled = step * np.float32(min(max(error + noise[cell], -limit), limit))
             for a in range(width):
                 before, weight = p[a], q[a]
                 pull[a] += scaled * weight

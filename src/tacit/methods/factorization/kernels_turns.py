@@ -29,12 +29,8 @@ def first_profile(seed: int, person: int, out: NDArray[np.float64]) -> None:
     key = _mix(np.uint64(seed) ^ _mix(np.uint64(person)))
     total = 0.0
     for a in range(out.size):
-        one = (
-            _mix(key + np.uint64(2 * a)) >> np.uint64(11)
-        ) / 9007199254740992.0
-        two = (
-            _mix(key + np.uint64(2 * a + 1)) >> np.uint64(11)
-        ) / 9007199254740992.0
+        one = (_mix(key + np.uint64(2 * a)) >> np.uint64(11)) / 9007199254740992.0
+        two = (_mix(key + np.uint64(2 * a + 1)) >> np.uint64(11)) / 9007199254740992.0
         out[a] = np.sqrt(-2.0 * np.log(1.0 - one)) * np.cos(2.0 * np.pi * two)
         total += out[a] * out[a]
     for a in range(out.size):

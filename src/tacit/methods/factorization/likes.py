@@ -25,12 +25,7 @@ from tacit.methods.factorization.base import shares
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import LikesState
-from tacit.methods.first_order.rounds import (
-    TINY,
-    cell_rows,
-    person_rows,
-    person_weights,
-)
+from tacit.methods.first_order.rounds import TINY, cell_rows, person_rows, person_weights
 from tacit.methods.first_order.rule import strength
 from tacit.methods.refine.factors import clip_spectrum, item_factors, unpack
 from tacit.methods.refine.weights import denoise_weights
@@ -90,9 +85,7 @@ def weights_round(public: Public, share: float) -> Round:
     def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         return {"weights": cell_rows(block, person_weights(block, EVEN))}
 
-    def absorb(
-        state: LikesState, released: Mapping[str, Released]
-    ) -> LikesState:
+    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
         part = released["weights"]
         found = weighed(state, part.value[:, 0], max(part.sd, TINY))
         return replace(found, likes=likes_each(found))
@@ -133,9 +126,7 @@ def likes_each(state: LikesState) -> float:
     return max(each * sqrt(EVEN) if each < sqrt(EVEN) else each**2, TINY)
 
 
-def likes_round(
-    public: Public, how: Learning, name: str, share: float, *, first: bool
-) -> Round:
+def likes_round(public: Public, how: Learning, name: str, share: float, *, first: bool) -> Round:
     """One round: everybody's vector against the factors so far, then the items' against all
     people. The `first` starts from random factors."""
     items = public.items
@@ -153,14 +144,9 @@ def likes_round(
         weights = person_weights(block, EVEN)
         lines = np.repeat(own, np.diff(block.ptr), axis=0) * weights[:, None]
         moment = own[:, rows] * own[:, columns] * double
-        return {
-            "sums": Rows(block.ptr, block.item, lines),
-            "everyone": person_rows(moment),
-        }
+        return {"sums": Rows(block.ptr, block.item, lines), "everyone": person_rows(moment)}
 
-    def absorb(
-        state: LikesState, released: Mapping[str, Released]
-    ) -> LikesState:
+    def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
         if drowns(public, state):
             again = released["sums"]
             return weighed(state, again.value[:, 0], max(again.sd, TINY))
@@ -182,10 +168,7 @@ def likes_round(
 
 
 def _random(items: int, how: Learning) -> Floats:
-    return (
-        np.random.default_rng(how.seed).standard_normal((items, how.width))
-        * START
-    )
+    return np.random.default_rng(how.seed).standard_normal((items, how.width)) * START
 
 
 def unit_vectors(block: Block, factors: Floats) -> Floats:
@@ -214,9 +197,7 @@ def unit_vectors(block: Block, factors: Floats) -> Floats:
     return np.asarray(out / length[:, None], np.float64)
 
 
-def solve_items(
-    state: LikesState, sums: Floats, sd: float, moment: Floats
-) -> Floats:
+def solve_items(state: LikesState, sums: Floats, sd: float, moment: Floats) -> Floats:
     """Factors of the items, each against all people: its likers' mean vector by empirical
     Bayes, then weighted least squares over likes and absences.
 
@@ -230,9 +211,7 @@ def solve_items(
     left = weight[:, None, None] * unit
     noise = (weight / sqrt(EVEN))[:, None, None] * moment + sd**2 * unit
     # Likers of an item are everybody's mean, and what stands out of the noise.
-    likers = (
-        mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
-    )
+    likers = mean + item_factors(sums - weight[:, None] * mean, left, noise).mean
     count = weight * sqrt(TYPICAL)
     # Everybody counts as an absence of weight 1, and a liker for LIKE_WEIGHT more.
     liked = (LIKE_WEIGHT * count)[:, None, None] * moment

@@ -16,13 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Public
-from tacit.methods.factorization.epochs import (
-    RATE,
-    DescentModel,
-    Pace,
-    descend,
-    random_factors,
-)
+from tacit.methods.factorization.epochs import RATE, DescentModel, Pace, descend, random_factors
 from tacit.methods.factorization.implicit import Implicit
 from tacit.methods.factorization.state import ValueState
 from tacit.methods.factorization.value import pattern_of, people_of
@@ -46,11 +40,7 @@ RIDGE_EACH = 0.05
 """More of it for each rating of the row, and the ridge of descent; as the twin's."""
 TRIED = (1.0, 0.4)
 """Multiples of the ridge that the noise asks for."""
-SAYS: dict[Trainer, Implicit] = {
-    "descent": "nothing",
-    "svdpp": "learned",
-    "scalar": "scalar",
-}
+SAYS: dict[Trainer, Implicit] = {"descent": "nothing", "svdpp": "learned", "scalar": "scalar"}
 """What is implicit to each way of descent."""
 
 
@@ -108,9 +98,7 @@ class NoisyTraining:
         with one_blas_thread():
             return self._alternate(ptr, item, value, noise)
 
-    def _alternate(
-        self, ptr: Ints, item: Codes, value: Singles, noise: float
-    ) -> Trained:
+    def _alternate(self, ptr: Ints, item: Codes, value: Singles, noise: float) -> Trained:
         """Ridge solves of all people, then of all items, again and again. Biases are not
         needed: effects and levels were subtracted before the noise."""
         from tacit.kernels.als import half_step
@@ -151,9 +139,7 @@ class NoisyTraining:
         each = (RIDGE + RIDGE_EACH * np.diff(ptr)) * noise
         return np.repeat(each[:, None], self.width, 1).astype(np.float32)
 
-    def _descend(
-        self, ptr: Ints, item: Codes, value: Singles, noise: float
-    ) -> Trained:
+    def _descend(self, ptr: Ints, item: Codes, value: Singles, noise: float) -> Trained:
         """Gradient descent, at a rate that falls with the root of the noise. Small biases
         take up what the noisy effects left."""
         people = people_of(self.public)
@@ -161,28 +147,17 @@ class NoisyTraining:
         rng = np.random.default_rng(self.seed)
         factors = random_factors(rng, items, self.width)
         own = random_factors(rng, people, self.width)
-        sides = DescentModel.begin(
-            own, factors, np.zeros((items, self.width), np.float32)
-        )
+        sides = DescentModel.begin(own, factors, np.zeros((items, self.width), np.float32))
         ridge = RIDGE_EACH * noise
         pace = Pace(self.epochs, RATE / np.sqrt(noise), ridge, ridge)
         says = SAYS[self.trainer]
         descend(ptr, item, value, sides, pace, rng, says)
-        learned = (
-            sides.implicit.astype(np.float64) if says == "learned" else None
-        )
-        return Trained(
-            own.astype(np.float64), factors.astype(np.float64), learned
-        )
+        learned = sides.implicit.astype(np.float64) if says == "learned" else None
+        return Trained(own.astype(np.float64), factors.astype(np.float64), learned)
 
 
 def factors_from_noisy(
-    public: Public,
-    state: ValueState,
-    trainer: Trainer,
-    width: int,
-    epochs: int,
-    seed: int,
+    public: Public, state: ValueState, trainer: Trainer, width: int, epochs: int, seed: int
 ) -> ValueState:
     """The state with `factors` (and `implicit`, or `lift`) for people of unit prior variance;
     or without any, where they would not help.
@@ -206,23 +181,17 @@ def factors_from_noisy(
     if trainer != "svdpp":
         made = training.run(best.noise, np.ones(len(held), bool))
     # Scaled so that people's vectors have unit second moment, as their prior says.
-    moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(
-        len(made.own), 1
-    )
+    moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(len(made.own), 1)
     root = np.linalg.cholesky(moment)
     state = replace(state, factors=made.factors @ root)
     if made.implicit is not None:
-        state = replace(
-            state, implicit=np.linalg.solve(root, made.implicit.T).T
-        )
+        state = replace(state, implicit=np.linalg.solve(root, made.implicit.T).T)
     if trainer == "scalar":
         state = replace(state, lift=np.linalg.solve(root, np.ones(width)))
     return state
 
 
-def _gain(
-    public: Public, state: ValueState, made: Trained, held: Mask
-) -> float:
+def _gain(public: Public, state: ValueState, made: Trained, held: Mask) -> float:
     """By how many standard errors the factors predict the held noisy ratings better than
     nothing does."""
     pattern = pattern_of(public)
@@ -237,9 +206,7 @@ def _gain(
         rated = csr_array((ones, pattern.item, pattern.ptr), shape=shape)
         count = np.maximum(np.diff(pattern.ptr), 1)
         own = own + (rated @ made.implicit) / np.sqrt(count)[:, None]
-    told = np.einsum(
-        "nd,nd->n", own[user[held]], made.factors[pattern.item[held]]
-    )
+    told = np.einsum("nd,nd->n", own[user[held]], made.factors[pattern.item[held]])
     real = state.values.noisy[held]
     better = real**2 - (real - told) ** 2
     error = float(better.std()) / np.sqrt(max(len(better), 1))

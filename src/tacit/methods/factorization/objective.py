@@ -7,12 +7,7 @@ from typing import ClassVar, Literal
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.base import (
-    FactorMethod,
-    Forms,
-    factor_plan,
-    rule_width,
-)
+from tacit.methods.factorization.base import FactorMethod, Forms, factor_plan, rule_width
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import FactorState
@@ -44,10 +39,7 @@ class ReleasedProfiles(Form):
     def plan(self, public: Public) -> Plan:
         """The rounds of `bias`, two of profiles, the choice."""
         width = rule_width(public, self.settings.factors)
-        steps = (
-            Learning(width, self.method.seed, second=0.0),
-            Learning(width, self.method.seed),
-        )
+        steps = (Learning(width, self.method.seed, second=0.0), Learning(width, self.method.seed))
         story = "One round of noisy statistics follows released profiles."
         return factor_plan(public, steps, "profiles", story)
 

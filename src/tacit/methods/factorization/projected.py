@@ -57,9 +57,4 @@ def projected(round_: Round, rows: int, seed: int) -> Round:
         back = replace(found, value=matrix.T @ found.value, sd=spread)
         return round_.absorb(state, {part.name: back})
 
-    return replace(
-        round_,
-        parts=(replace(part, size=rows),),
-        contribute=contribute,
-        absorb=absorb,
-    )
+    return replace(round_, parts=(replace(part, size=rows),), contribute=contribute, absorb=absorb)

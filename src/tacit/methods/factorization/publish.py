@@ -19,11 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def publish(
-    method: Method,
-    public: Public,
-    state: FactorState,
-    *,
-    lift: Floats | None = None,
+    method: Method, public: Public, state: FactorState, *, lift: Floats | None = None
 ) -> Shared:
     """Baseline, what is unknown of it, and item profiles as wide as the choice made them.
 

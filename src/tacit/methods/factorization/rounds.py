@@ -34,12 +34,7 @@ from tacit.methods.base import Public
 from tacit.methods.factorization.implicit import scalar_lift, widened
 from tacit.methods.factorization.state import FactorState, LangevinChain
 from tacit.methods.first_order.loadings import loadings
-from tacit.methods.first_order.rounds import (
-    RESIDUAL_LIMIT,
-    TINY,
-    even_count,
-    public_design,
-)
+from tacit.methods.first_order.rounds import RESIDUAL_LIMIT, TINY, even_count, public_design
 from tacit.methods.refine.factors import (
     PAYS,
     ItemFactors,
@@ -136,9 +131,7 @@ def learning_round(
     gradient = how.gradient and not first
 
     def shown(state: FactorState) -> Floats:
-        return (
-            random_factors(items, how) if first else at_least(state, how.least)
-        )
+        return random_factors(items, how) if first else at_least(state, how.least)
 
     def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
         from tacit.kernels.factors import person_rows  # compiled on first use
@@ -172,20 +165,14 @@ def learning_round(
         )
         return {"factors": Rows(block.ptr, block.item, out)}
 
-    def absorb(
-        state: FactorState, released: Mapping[str, Released]
-    ) -> FactorState:
+    def absorb(state: FactorState, released: Mapping[str, Released]) -> FactorState:
         value = released["factors"].value
         sd = max(released["factors"].sd, TINY)
         # W_i: what those who rated an item and took part weigh together.
-        weight = np.maximum(state.weights.mean, 0.0) * item_weights(
-            state, how.power
-        )
+        weight = np.maximum(state.weights.mean, 0.0) * item_weights(state, how.power)
         weight = weight * takes_part.chance
         right = value[:, :width]
-        if (
-            gradient
-        ):  # what the right-hand side would be, had nothing been subtracted
+        if gradient:  # what the right-hand side would be, had nothing been subtracted
             right = right + MOMENT * weight[:, None] * shown(state)
         # A chain is judged by the evidence of all its rounds, whose noise averages out.
         seen = 1.0
@@ -193,22 +180,16 @@ def learning_round(
             state = replace(state, chain=_longer(state, right))
             right = state.chain.mean
             seen = state.chain.steps
-        sides = NormalEquations(
-            right, value[:, width : width + how.packed], weight, sd, seen
-        )
+        sides = NormalEquations(right, value[:, width : width + how.packed], weight, sd, seen)
         found = solve(state, sides, how, pays=PAYS if last else -inf)
         factors = np.maximum(found.mean, 0.0) if how.nonnegative else found.mean
         state = replace(state, factors=factors, unknown=found.unknown)
         if how.implicit:
             told = implicit_factors(state, value[:, -width:], weight, sd, how)
-            state = replace(
-                state, implicit=implicit_so_far(state, width) + told
-            )
+            state = replace(state, implicit=implicit_so_far(state, width) + told)
         return state
 
-    part = Part(
-        "factors", items, RowClip(how.clip), width=how.columns, share=share
-    )
+    part = Part("factors", items, RowClip(how.clip), width=how.columns, share=share)
     return Round(name, (part,), contribute, absorb, takes_part)
 
 
@@ -228,11 +209,7 @@ class NormalEquations:
 
 
 def solve(
-    state: FactorState,
-    sides: NormalEquations,
-    how: Learning,
-    *,
-    pays: float = PAYS,
+    state: FactorState, sides: NormalEquations, how: Learning, *, pays: float = PAYS
 ) -> ItemFactors:
     """Factors v_i by empirical Bayes, from right_i = A_i v_i + noise.
 
@@ -259,9 +236,7 @@ def left_sides(sides: NormalEquations, how: Learning) -> Floats:
     sd = sides.sd / how.second
     entry_sd = sd * np.where(np.eye(how.width) > 0, 1.0, sqrt(0.5))
     total_sd = sd * sqrt(len(sides.right))
-    moment = person_moment(
-        moments.sum(axis=0), float(sides.weight.sum()), total_sd
-    )
+    moment = person_moment(moments.sum(axis=0), float(sides.weight.sum()), total_sd)
     return item_moments(moments, sides.weight, moment, entry_sd)
 
 
@@ -314,9 +289,7 @@ def random_factors(items: int, how: Learning) -> Floats:
     """Public random rows to start from: a person's answers to random directions already say
     which of her items go together."""
     rng = np.random.default_rng(how.seed)
-    return rng.standard_normal((items, how.width)) * (
-        how.start / sqrt(how.width)
-    )
+    return rng.standard_normal((items, how.width)) * (how.start / sqrt(how.width))
 
 
 def at_least(state: FactorState, size: float) -> Floats:
@@ -324,9 +297,7 @@ def at_least(state: FactorState, size: float) -> Floats:
     round only directions matter."""
     factors = np.asarray(state.factors, np.float64)
     weight = state.weights.mean
-    square = float(weight @ (factors**2).sum(axis=1)) / max(
-        float(weight.sum()), TINY
-    )
+    square = float(weight @ (factors**2).sum(axis=1)) / max(float(weight.sum()), TINY)
     now = sqrt(square)
     return factors * max(1.0, size / now) if now > TINY else factors
 

@@ -92,9 +92,7 @@ class GradientSteps(Form):
             if public.coins
             else "Everybody takes part in every gradient round."
         )
-        return factor_plan(
-            public, steps, "gradient", story, taking_part(public)
-        )
+        return factor_plan(public, steps, "gradient", story, taking_part(public))
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -116,9 +114,7 @@ class LangevinSteps(GradientSteps):
     def plan(self, public: Public) -> Plan:
         """The rounds of `bias`, the chain, the choice."""
         width = rule_width(public, self.settings.factors)
-        step = Learning(
-            width, self.method.seed, second=0.0, gradient=True, chain=True
-        )
+        step = Learning(width, self.method.seed, second=0.0, gradient=True, chain=True)
         steps = (step,) * (self.settings.epochs or LANGEVIN_STEPS)
         story = (
             "The noise of each release is the noise of a Langevin step; the mean of "

@@ -82,9 +82,7 @@ class BothSides:
         """
 
         def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
-            rest = np.clip(
-                block.value - state.baseline[block.item], -MOST, MOST
-            )
+            rest = np.clip(block.value - state.baseline[block.item], -MOST, MOST)
             counts = np.diff(block.ptr)
             owner = np.repeat(np.arange(len(block.people)), counts)
             rows = self.profile[block.item]
@@ -95,9 +93,7 @@ class BothSides:
             index = block.people[owner]
             return {"vectors": Rows(block.ptr, index, rows * rest[:, None])}
 
-        def absorb(
-            state: ValueState, released: Mapping[str, Released]
-        ) -> ValueState:
+        def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
             pattern = pattern_of(self.public)
             count = np.diff(pattern.ptr)
             left = grams(pattern.ptr, pattern.item, self.profile)
@@ -148,9 +144,7 @@ class BothSides:
             values = rows * np.clip(rest, -MOST, MOST)[:, None]
             return {"factors": Rows(block.ptr, block.item, values)}
 
-        def absorb(
-            state: ValueState, released: Mapping[str, Released]
-        ) -> ValueState:
+        def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
             value = released["factors"].value
             sd = max(released["factors"].sd, TINY)
             found = posterior(state.left, count, value, sd, output=self.output)
@@ -161,10 +155,7 @@ class BothSides:
             # What is unknown of v'p, for a person of typical length.
             scale = np.trace(moment) / self.width
             return replace(
-                state,
-                factors=found.mean @ root,
-                unknown=found.unknown * scale,
-                root=root,
+                state, factors=found.mean @ root, unknown=found.unknown * scale, root=root
             )
 
         part = Part(
@@ -178,9 +169,7 @@ class BothSides:
         return Round("items", (part,), contribute, absorb)
 
 
-def grams(
-    ptr: NDArray[np.int64], index: NDArray[np.uint32], rows: Floats
-) -> Floats:
+def grams(ptr: NDArray[np.int64], index: NDArray[np.uint32], rows: Floats) -> Floats:
     """Sum of xx' over each row's cells: `ptr` and `index` are its cells in compressed rows,
     x is the row of the other side that a cell names."""
     from tacit.kernels.als import gram_rows
@@ -196,10 +185,7 @@ def ridges(count: NDArray[np.int64]) -> Floats:
 
 
 def gains(
-    left: Floats,
-    count: NDArray[np.int64],
-    rows: Floats,
-    owner: NDArray[np.integer],
+    left: Floats, count: NDArray[np.int64], rows: Floats, owner: NDArray[np.integer]
 ) -> Floats:
     """(G + ridge)^-1 x for each cell's x, over the most that its norm can be: at most 1.
 
@@ -215,12 +201,7 @@ def gains(
 
 
 def posterior(
-    left: Floats,
-    count: NDArray[np.int64],
-    value: Floats,
-    sd: float,
-    *,
-    output: bool,
+    left: Floats, count: NDArray[np.int64], value: Floats, sd: float, *, output: bool
 ) -> ItemFactors:
     """Vectors from noisy right-hand sides, or (`output`) from noisy solutions, by empirical
     Bayes with the known noise, whose standard deviation is `sd`."""
@@ -254,7 +235,5 @@ def implicit_from_people(public: Public, state: ValueState) -> Floats:
     total = np.concatenate([np.zeros((1, whitened.shape[1])), steps])
     sums = total[cells.ptr[1:]] - total[cells.ptr[:-1]]
     typical = max(state.level.count, 1.0)
-    mean: Floats = (
-        sums / (public.counts + IMPLICIT_SHRINK)[:, None] / np.sqrt(typical)
-    )
+    mean: Floats = sums / (public.counts + IMPLICIT_SHRINK)[:, None] / np.sqrt(typical)
     return mean

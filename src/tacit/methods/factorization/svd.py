@@ -119,13 +119,8 @@ class SoundSVD(Form):
     def noisy_ratings(self, public: Public) -> Plan:
         """Every rating is noised once, less the noisy effect of its item; `finish` trains on
         the noisy ratings as often as it likes."""
-        rounds = (
-            item_sums(public, FIRST_SHARE),
-            input_round(public, 1 - FIRST_SHARE),
-        )
-        story = (
-            "Every rating is noised once; the training sees only noisy ratings."
-        )
+        rounds = (item_sums(public, FIRST_SHARE), input_round(public, 1 - FIRST_SHARE))
+        story = "Every rating is noised once; the training sees only noisy ratings."
         return Plan("value", rounds, (story,))
 
     def noisy_sides(self, public: Public) -> Plan:
@@ -144,10 +139,7 @@ class SoundSVD(Form):
         inside = self.method.where == "objective"
         kind = Kind.OBJECTIVE if inside else Kind.OUTPUT
         sides = BothSides(public, kind, width, self.method.seed)
-        rounds = (
-            item_sums(public, FIRST_SHARE),
-            *sides.rounds(1 - FIRST_SHARE),
-        )
+        rounds = (item_sums(public, FIRST_SHARE), *sides.rounds(1 - FIRST_SHARE))
         where = "in the objective" if inside else "on the solution"
         return Plan("value", rounds, (f"Both sides get K-norm noise {where}.",))
 
@@ -173,9 +165,7 @@ class SoundSVD(Form):
             trainer = trainers[self.method.implicit_side]
             width = self.settings.factors or VALUE_FACTORS
             epochs = self.settings.epochs or VALUE_EPOCHS
-            return factors_from_noisy(
-                public, state, trainer, width, epochs, self.method.seed
-            )
+            return factors_from_noisy(public, state, trainer, width, epochs, self.method.seed)
         if self.method.implicit_side == "learned":
             return replace(state, implicit=implicit_from_people(public, state))
         return state

@@ -103,9 +103,7 @@ class LikesTwin(OnePiece):
         """Item factors for everybody's own weighted solve."""
         arrays = {"weight": state.items[:, 0], "factors": state.items[:, 1:]}
         numbers = {"weight": LIKE_WEIGHT, "ridge": LIKE_RIDGE}
-        return shared_model(
-            self.method, public, "liked factors", arrays, numbers
-        )
+        return shared_model(self.method, public, "liked factors", arrays, numbers)
 
 
 class FactorTwin(GaussianTwin):

@@ -50,9 +50,7 @@ def cells_of(public: Public) -> int:
 
 def people_of(public: Public) -> int:
     """Number of people; 1 where a plan is only being priced."""
-    return (
-        max(1, len(public.pattern.ptr) - 1) if public.pattern is not None else 1
-    )
+    return max(1, len(public.pattern.ptr) - 1) if public.pattern is not None else 1
 
 
 def item_sums(public: Public, share: float) -> Round:
@@ -66,27 +64,18 @@ def item_sums(public: Public, share: float) -> Round:
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
         return {"sums": cell_rows(block, block.value)}
 
-    def absorb(
-        state: ValueState, released: Mapping[str, Released]
-    ) -> ValueState:
+    def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         sums = released["sums"].value[:, 0]
         sd = max(released["sums"].sd, TINY)
         count = public.counts.astype(np.float64)
         total = max(float(count.sum()), 1.0)
         mean, variance = levels.shrink(
-            float(sums.sum()) / total,
-            sd * sqrt(items) / total,
-            0.0,
-            levels.LEVEL_SD,
+            float(sums.sum()) / total, sd * sqrt(items) / total, 0.0, levels.LEVEL_SD
         )
         # Effects as the first-order rounds find them, from one release.
         weights = _weights(public, total)
-        start = Evidence.none(items).add(
-            sums - count * mean, sd, 1.0, weights, np.zeros(items)
-        )
-        found = item_effects(
-            start, weights, sampling=RATING_VARIANCE, level_variance=variance
-        )
+        start = Evidence.none(items).add(sums - count * mean, sd, 1.0, weights, np.zeros(items))
+        found = item_effects(start, weights, sampling=RATING_VARIANCE, level_variance=variance)
         return replace(
             state,
             level=levels.Level(mean, variance, total / people_of(public)),
@@ -119,9 +108,7 @@ def own_averages(public: Public, share: float) -> Round:
         owner = np.repeat(block.people, np.diff(block.ptr))
         return {"own": Rows(block.ptr, owner, rest[:, None])}
 
-    def absorb(
-        state: ValueState, released: Mapping[str, Released]
-    ) -> ValueState:
+    def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         count = np.diff(pattern_of(public).ptr)
         sd = max(released["own"].sd, TINY)
         # The noise is known and the prior public, so this is the best linear guess.
@@ -129,9 +116,7 @@ def own_averages(public: Public, share: float) -> Round:
         return replace(state, own=gain * released["own"].value[: len(count), 0])
 
     bound = CellClip(MOST, apart=False)
-    part = Part(
-        "own", people_of(public), bound, share=share, kind=Kind.OBJECTIVE
-    )
+    part = Part("own", people_of(public), bound, share=share, kind=Kind.OBJECTIVE)
     return Round("people", (part,), contribute, absorb)
 
 
@@ -149,9 +134,7 @@ def input_round(public: Public, share: float, limit: float = MOST) -> Round:
         index = np.arange(block.first_cell, block.first_cell + len(block.item))
         return {"values": Rows(block.ptr, index, rest[:, None])}
 
-    def absorb(
-        state: ValueState, released: Mapping[str, Released]
-    ) -> ValueState:
+    def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         part = released["values"]
         return replace(state, values=Values(part.value[:, 0], part.sd))
 

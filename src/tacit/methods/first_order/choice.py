@@ -22,11 +22,7 @@ from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method
 from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import FirstOrder, even_count, person_rows
-from tacit.methods.first_order.rule import (
-    BaselineShares,
-    baseline_shares,
-    strength,
-)
+from tacit.methods.first_order.rule import BaselineShares, baseline_shares, strength
 from tacit.methods.first_order.started import first_rounds, keep
 from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.choose import (
@@ -74,9 +70,7 @@ class Baseline:
     shares: BaselineShares
 
 
-def baseline_rounds(
-    first: FirstOrder, sweeps: int, *, tastes: bool = False
-) -> Baseline:
+def baseline_rounds(first: FirstOrder, sweeps: int, *, tastes: bool = False) -> Baseline:
     """Level, weights and `sweeps` releases of item sums, with the shares of `bias`.
 
     `tastes`: whether a start brings its tastes along. What is left, `shares.choice`, is for
@@ -87,10 +81,7 @@ def baseline_rounds(
     spread = 1 / (mu * sqrt(shares.sweep))
     rounds = (
         *first_rounds(first, shares.level, shares.weights, tastes=tastes),
-        *(
-            first.effects(f"effects {i}", shares.sweep, spread)
-            for i in range(1, sweeps + 1)
-        ),
+        *(first.effects(f"effects {i}", shares.sweep, spread) for i in range(1, sweeps + 1)),
     )
     return Baseline(rounds, shares)
 
@@ -100,10 +91,7 @@ def first_groups(first: FirstOrder) -> Groups:
     known = first.public.known
     nothing = np.zeros(first.public.items)
     return loadings(
-        nothing,
-        first.features,
-        effects=nothing,
-        learned=None if known is None else known.tastes,
+        nothing, first.features, effects=nothing, learned=None if known is None else known.tastes
     )[1]
 
 
@@ -117,9 +105,7 @@ def first_model(first: FirstOrder, state: FirstState) -> Grouped:
         level_variance=state.level.variance,
         learned=None if known is None else known.tastes,
     )
-    return Grouped(
-        GaussianModel(state.baseline, state.effects.variance, made), groups
-    )
+    return Grouped(GaussianModel(state.baseline, state.effects.variance, made), groups)
 
 
 def once_for_each(made_of: Callable[[AnyState], T]) -> Callable[[AnyState], T]:
@@ -157,9 +143,7 @@ def choice_round(
         found = found_of(state)
         weight = np.ones(len(block.people))
         if first.whole_person:
-            weight = 1 / np.sqrt(
-                np.maximum(np.diff(block.ptr), even_count(state))
-            )
+            weight = 1 / np.sqrt(np.maximum(np.diff(block.ptr), even_count(state)))
         rows = left_out_rows(
             found.model,
             block.ptr,
@@ -173,9 +157,7 @@ def choice_round(
             rows = with_room(rows)
         return {"gains": person_rows(rows)}
 
-    def absorb(
-        state: FirstState, released: Mapping[str, Released]
-    ) -> FirstState:
+    def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
         found = found_of(state)
         noisy = released["gains"]
         choice = choose(
@@ -205,10 +187,7 @@ def shown(found: Grouped, state: FirstState) -> Shown:
         tastes[int(group)] = np.maximum(values, 0.0)
     information = (model.loadings.T * told) @ model.loadings
     return Shown(
-        tastes,
-        1.0 / float(told.sum()),
-        found.widest,
-        information if found.together else None,
+        tastes, 1.0 / float(told.sum()), found.widest, information if found.together else None
     )
 
 
@@ -218,9 +197,7 @@ def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
     return replace(model, loadings=loadings, noise=state.choice.noise)
 
 
-def published(
-    method: Method, first: FirstOrder, state: FirstState, model: GaussianModel
-) -> Shared:
+def published(method: Method, first: FirstOrder, state: FirstState, model: GaussianModel) -> Shared:
     """The shared model: `model` as wide as the choice made it, and what a later fit may
     start from."""
     public = first.public

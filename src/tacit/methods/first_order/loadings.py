@@ -55,21 +55,15 @@ def loadings(
             kind: FEATURES[kind] / total[features.kind == kind].sum()
             for kind in np.unique(features.kind)
         }
-        blocks.append(
-            features.matrix * np.sqrt([share[kind] for kind in features.kind])
-        )
+        blocks.append(features.matrix * np.sqrt([share[kind] for kind in features.kind]))
         groups += [2 + int(kind) for kind in features.kind]
     if learned is not None:
         blocks.append(learned)
         groups += [2 + len(FEATURES)] * learned.shape[1]
-    return np.ascontiguousarray(np.concatenate(blocks, axis=1)), np.array(
-        groups, dtype=np.int64
-    )
+    return np.ascontiguousarray(np.concatenate(blocks, axis=1)), np.array(groups, dtype=np.int64)
 
 
-def small_budget(
-    made: NDArray[np.float64], features: Design
-) -> NDArray[np.float64]:
+def small_budget(made: NDArray[np.float64], features: Design) -> NDArray[np.float64]:
     """`loadings` with effects and features, as they are used where budgets are small."""
     times = np.ones(made.shape[1])
     times[1] = SMALL_POPULARITY / POPULARITY

@@ -28,12 +28,7 @@ from tacit.methods.first_order.rule import is_pure
 from tacit.methods.first_order.state import Effects, FirstState
 from tacit.methods.refine import level as levels
 from tacit.methods.refine.effects import Evidence, item_effects
-from tacit.methods.refine.weights import (
-    RARE,
-    Lean,
-    denoise_weights,
-    emphasis,
-)
+from tacit.methods.refine.weights import RARE, Lean, denoise_weights, emphasis
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
@@ -81,9 +76,7 @@ def _design(catalogue: Catalogue) -> Design | None:
     return made if made.width else None
 
 
-def person_weights(
-    block: Block, even: float, pure: bool = False
-) -> NDArray[np.float64]:
+def person_weights(block: Block, even: float, pure: bool = False) -> NDArray[np.float64]:
     """One weight a cell: 1/sqrt(max(c, even)) (1/max(c, even) for an L1 bound), c the
     person's number of cells."""
     counts = np.diff(block.ptr)
@@ -96,9 +89,7 @@ def even_count(state: FirstState) -> float:
     return max(EVEN * state.level.count, LEAST_EVEN)
 
 
-def beside(
-    column: NDArray[np.float64], matrix: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def beside(column: NDArray[np.float64], matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """A column, and the matrix after it."""
     if matrix is None:
         return column[:, None]
@@ -154,19 +145,13 @@ class FirstOrder:
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             if not self.whole_person:
-                return {
-                    "level": Rows(
-                        block.ptr, block.item * 0, block.value[:, None]
-                    )
-                }
+                return {"level": Rows(block.ptr, block.item * 0, block.value[:, None])}
             from tacit.kernels.rows import shrunk_means
 
             counts = np.diff(block.ptr)
             mean = np.empty(len(counts))
             shrunk_means(block.ptr, block.value, 0.0, 2.0, mean)
-            log_count = np.minimum(
-                np.log2(np.maximum(counts, 1)), MOST_LOG_COUNT
-            )
+            log_count = np.minimum(np.log2(np.maximum(counts, 1)), MOST_LOG_COUNT)
             log_count = log_count - levels.LOG_COUNT_MIDDLE
             row = [
                 levels.MEAN_WEIGHT * mean / 2,
@@ -174,9 +159,7 @@ class FirstOrder:
             ]
             return {"level": person_rows(np.where(counts > 0, row, 0.0).T)}
 
-        def absorb(
-            state: FirstState, released: Mapping[str, Released]
-        ) -> FirstState:
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["level"]
             find = levels.level_of_ratings
             if self.whole_person:
@@ -193,13 +176,9 @@ class FirstOrder:
         """How much each item is rated: at `user` rows of norm 1, at `rating` plain counts."""
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
-            return {
-                "weights": cell_rows(block, self.cell_weights(block, state))
-            }
+            return {"weights": cell_rows(block, self.cell_weights(block, state))}
 
-        def absorb(
-            state: FirstState, released: Mapping[str, Released]
-        ) -> FirstState:
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["weights"]
             people = state.people
             count = state.level.count
@@ -213,12 +192,7 @@ class FirstOrder:
                 matrix = beside(self.public.known.popularity, matrix)
             low, high = 0.5 * one, people * one
             found = denoise_weights(
-                noisy.value[:, 0],
-                sd,
-                low=low,
-                high=high,
-                mean=mean,
-                features=matrix,
+                noisy.value[:, 0], sd, low=low, high=high, mean=mean, features=matrix
             )
             return replace(state, weights=found)
 
@@ -237,31 +211,21 @@ class FirstOrder:
         bound = self._whole if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
-            rest = (
-                block.value - state.level.mean - self.effect(state)[block.item]
-            )
+            rest = block.value - state.level.mean - self.effect(state)[block.item]
             if not self.whole_person:
                 return {"sums": cell_rows(block, rest)}
             from tacit.kernels.rows import shrunk_means
 
             rest = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
             own = np.empty(len(block.people))
-            shrunk_means(
-                block.ptr,
-                rest,
-                float(levels.OWN_SHRINKAGE),
-                2 * RESIDUAL_LIMIT,
-                own,
-            )
+            shrunk_means(block.ptr, rest, float(levels.OWN_SHRINKAGE), 2 * RESIDUAL_LIMIT, own)
             rest -= np.repeat(own, np.diff(block.ptr))
             multiplier, clip = self.effort(state, spread)
             weight = self.cell_weights(block, state)
             sums = rest * weight * multiplier[block.item] / clip
             return {"sums": cell_rows(block, sums)}
 
-        def absorb(
-            state: FirstState, released: Mapping[str, Released]
-        ) -> FirstState:
+        def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["sums"]
             clip = 1.0
             scale = np.ones(items)
@@ -275,11 +239,7 @@ class FirstOrder:
         return Round(name, (part,), contribute, absorb)
 
     def learn(
-        self,
-        state: AnyFirst,
-        sums: NDArray[np.float64],
-        sd: float,
-        scale: NDArray[np.float64],
+        self, state: AnyFirst, sums: NDArray[np.float64], sd: float, scale: NDArray[np.float64]
     ) -> AnyFirst:
         """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
         N(0, sd^2)."""
@@ -323,22 +283,16 @@ class FirstOrder:
         """Variance of an item's sums for a unit of its weight, from people's own noise,
         after division by `KEPT`."""
         return NOISE * (
-            SAMPLED * self.weight_of_one(state.level.count)
-            if self.whole_person
-            else 1.0
+            SAMPLED * self.weight_of_one(state.level.count) if self.whole_person else 1.0
         )
 
-    def cell_weights(
-        self, block: Block, state: FirstState
-    ) -> NDArray[np.float64]:
+    def cell_weights(self, block: Block, state: FirstState) -> NDArray[np.float64]:
         """How much each cell counts in a sum over people."""
         if not self.whole_person:
             return np.ones(len(block.item))
         return person_weights(block, even_count(state), self.pure)
 
-    def effort(
-        self, state: FirstState, spread: float
-    ) -> tuple[NDArray[np.float64], float]:
+    def effort(self, state: FirstState, spread: float) -> tuple[NDArray[np.float64], float]:
         """Public multipliers of residuals, and the row clip that goes with them."""
         weights = state.weights
         low = 0.5 * self.weight_of_one(state.level.count)

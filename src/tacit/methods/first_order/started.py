@@ -29,9 +29,7 @@ from tacit.rounds.state import NOT_YET
 
 STARTS = {
     **dict.fromkeys(("bias", "bayes"), ("bias", "bayes")),
-    **dict.fromkeys(
-        ("knn-pearson", "knn-cosine"), ("pnbm-sgd", "pnbm-langevin")
-    ),
+    **dict.fromkeys(("knn-pearson", "knn-cosine"), ("pnbm-sgd", "pnbm-langevin")),
 }
 """Methods that can start from an earlier model, and of which methods: of their own kind, or
 for learned neighbours."""
@@ -54,45 +52,29 @@ MOST_TASTES = 40
 """Columns of taste that a start takes over; a refresh may add some of its own."""
 
 
-def first_rounds(
-    first: FirstOrder, level: float, weights: float, *, tastes: bool
-) -> list[Round]:
+def first_rounds(first: FirstOrder, level: float, weights: float, *, tastes: bool) -> list[Round]:
     """The level and the weights, with these shares; where the plan has a start, what it
     knows goes into the state."""
     if first.public.start is None:
         return [first.people(level), first.weights(weights)]
     check_kept(first.public.start)
-    earlier, old = (
-        _aligned(first.public, first.public.start),
-        first.public.start,
-    )
+    earlier, old = (_aligned(first.public, first.public.start), first.public.start)
     people, weighing = first.people(level), first.weights(weights)
 
-    def absorb_level(
-        state: FirstState, released: Mapping[str, Released]
-    ) -> FirstState:
+    def absorb_level(state: FirstState, released: Mapping[str, Released]) -> FirstState:
         state = people.absorb(state, released)
         return replace(state, level=earlier.better_level(state.level))
 
-    def absorb_weights(
-        state: FirstState, released: Mapping[str, Released]
-    ) -> FirstState:
+    def absorb_weights(state: FirstState, released: Mapping[str, Released]) -> FirstState:
         state, noisy = weighing.absorb(state, released), released["weights"]
-        weights = earlier.better_weights(
-            state.weights, noisy.value[:, 0], noisy.sd
-        )
+        weights = earlier.better_weights(state.weights, noisy.value[:, 0], noisy.sd)
         state = replace(state, weights=weights)
-        evidence, shared = earlier.evidence(
-            state.weights, state.level.mean, first.sampling(state)
-        )
+        evidence, shared = earlier.evidence(state.weights, state.level.mean, first.sampling(state))
         state = first.settle(replace(state, shared_sampling=shared), evidence)
         found = _tastes(first, state, old) if tastes else None
         return state if found is None else replace(state, tastes=found)
 
-    return [
-        replace(people, absorb=absorb_level),
-        replace(weighing, absorb=absorb_weights),
-    ]
+    return [replace(people, absorb=absorb_level), replace(weighing, absorb=absorb_weights)]
 
 
 def check_kept(old: Shared) -> None:
@@ -131,10 +113,7 @@ def _tastes(first: FirstOrder, state: FirstState, old: Shared) -> Tastes | None:
     loadings = np.asarray(old.arrays["loadings"], np.float64) * np.sqrt(
         NOISE / old.numbers["noise"]
     )
-    if (
-        loadings.shape[1] < 2
-        or not np.abs(loadings[:, 1:]).max(initial=0.0) > 0
-    ):
+    if loadings.shape[1] < 2 or not np.abs(loadings[:, 1:]).max(initial=0.0) > 0:
         return None
     loadings, dropped = fewer_columns(
         loadings, np.asarray(old.arrays["weight"], np.float64), MOST_TASTES
@@ -144,60 +123,36 @@ def _tastes(first: FirstOrder, state: FirstState, old: Shared) -> Tastes | None:
     made, doubt = np.empty((len(rows), loadings.shape[1])), np.empty(len(rows))
     made[there] = loadings[rows[there]]
     doubt[there] = (
-        np.asarray(old.arrays["kept"], np.float64)[-1][rows[there]]
-        + dropped[rows[there]]
+        np.asarray(old.arrays["kept"], np.float64)[-1][rows[there]] + dropped[rows[there]]
     )
     if not there.all():
-        features = (
-            np.zeros((len(rows), 0))
-            if first.features is None
-            else first.features.matrix
-        )
+        features = np.zeros((len(rows), 0)) if first.features is None else first.features.matrix
         weight = np.maximum(state.weights.mean[there], 1e-9)
-        made[~there], left = regress(
-            features[there], made[there], weight, features[~there]
-        )
-        doubt[~there] = left[1:].sum() + np.average(
-            doubt[there], weights=weight
-        )
+        made[~there], left = regress(features[there], made[there], weight, features[~there])
+        doubt[~there] = left[1:].sum() + np.average(doubt[there], weights=weight)
     return Tastes(np.ascontiguousarray(made), doubt)
 
 
 def _rows(public: Public, old: Shared) -> NDArray[np.int64]:
-    return np.array(
-        [old.catalogue.index.get(name, -1) for name in public.catalogue.ids],
-        np.int64,
-    )
+    return np.array([old.catalogue.index.get(name, -1) for name in public.catalogue.ids], np.int64)
 
 
 def _aligned(public: Public, old: Shared) -> Earlier:
     rows = _rows(public, old)
     there = rows >= 0
     stored = np.concatenate(
-        [
-            np.asarray(old.arrays["kept"], np.float64)[:-1],
-            [old.arrays["weight"]],
-        ]
+        [np.asarray(old.arrays["kept"], np.float64)[:-1], [old.arrays["weight"]]]
     )
     table = dict(
-        zip(
-            (*KEPT_ROWS[:-1], "weight"),
-            np.where(there, stored[:, rows], 0.0),
-            strict=True,
-        )
+        zip((*KEPT_ROWS[:-1], "weight"), np.where(there, stored[:, rows], 0.0), strict=True)
     )
     numbers = old.numbers
     return Earlier(
-        known=there,
-        level=numbers["level"],
-        level_variance=numbers["level_variance"],
-        **table,
+        known=there, level=numbers["level"], level_variance=numbers["level_variance"], **table
     )
 
 
-def keep(
-    first: FirstOrder, state: FirstState
-) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
+def keep(first: FirstOrder, state: FirstState) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
     """What goes into a model for a later start: rows of `KEPT_ROWS`, and a few numbers."""
     items = len(state.weights.mean)
     doubt = np.zeros(items)
@@ -206,9 +161,7 @@ def keep(
     sampling = np.full(items, first.sampling(state))
     if state.shared_sampling is not NOT_YET:
         sampling = state.shared_sampling
-    evidence = [
-        getattr(state.evidence, each.name) for each in fields(state.evidence)
-    ]
+    evidence = [getattr(state.evidence, each.name) for each in fields(state.evidence)]
     weights = state.weights
     rows = np.stack([*evidence, weights.square, weights.log, sampling, doubt])
     numbers = {

@@ -46,9 +46,7 @@ class StreamedOrder(FirstOrder):
         made = FirstOrder.of(public)
         return StreamedOrder(made.public, made.features, made.pure)
 
-    def effort(
-        self, state: FirstState, spread: float
-    ) -> tuple[NDArray[np.float64], float]:
+    def effort(self, state: FirstState, spread: float) -> tuple[NDArray[np.float64], float]:
         """By the weights that are to be expected at the end of the calendar: effort that is
         right then is worth most."""
         grown = max(self.public.people / state.people, 1.0)
@@ -64,21 +62,15 @@ class StreamedOrder(FirstOrder):
             multiplier, clip = self.effort(state, spread)
             return {
                 "sums": Steady(
-                    KEPT * multiplier / clip,
-                    self.effect(state),
-                    state.weights.mean / state.people,
+                    KEPT * multiplier / clip, self.effect(state), state.weights.mean / state.people
                 )
             }
 
-        def absorb(
-            state: AnyState, released: Mapping[str, Released]
-        ) -> AnyState:
+        def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             noisy = released["sums"]
             if not isinstance(noisy, Running):  # one week, and no calendar
                 now = steady(state)["sums"]
-                noisy = Running(
-                    noisy.value, noisy.sd, scale=now.scale, taken=now.taken
-                )
+                noisy = Running(noisy.value, noisy.sd, scale=now.scale, taken=now.taken)
             sd = noisy.sd if noisy.each is None else noisy.each[:, 0]
             evidence = Evidence.none(self.public.items).add(
                 noisy.value[:, 0],

@@ -46,9 +46,7 @@ def by_chance(lengths: float, size: int) -> float:
     return CHANCE * float(np.sqrt(max(lengths, 0.0))) / size
 
 
-def beside_popularity(
-    matrix: Array, sd: float, weight: Floats, rank: int
-) -> Floats:
+def beside_popularity(matrix: Array, sd: float, weight: Floats, rank: int) -> Floats:
     """Loadings of a noisy Gram of whole rows: popularity, which is released before and known
     better than the Gram's own leading direction, and what the rest of the Gram still says; none
     where it says nothing."""
@@ -69,9 +67,7 @@ def tempered(loadings: Floats, own: Floats, weight: Floats) -> LowRankEase:
     made = ease(loadings, CENTRED_OWN * own + CENTRED_MEAN * own.mean())
     weight = np.maximum(weight, LEAST_WEIGHT)
     less = (weight / weight.mean()) ** -TEMPERED
-    return LowRankEase(
-        made.left, np.asarray(made.right * less[:, None], np.float32)
-    )
+    return LowRankEase(made.left, np.asarray(made.right * less[:, None], np.float32))
 
 
 def diagonal(weight: Floats, people: float, whole_person: bool) -> Floats:

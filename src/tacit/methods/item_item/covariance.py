@@ -28,12 +28,7 @@ from tacit.bound import Bound, CountedGram, EntryGram, FactorGram, Rows
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rule import is_pure
-from tacit.methods.item_item.matrix import (
-    first_arrays,
-    neighbour_lists,
-    precise,
-    published,
-)
+from tacit.methods.item_item.matrix import first_arrays, neighbour_lists, precise, published
 from tacit.methods.item_item.pair import pair_round
 from tacit.methods.item_item.papers import PAPER_ONLY, McSherrySettings
 from tacit.methods.item_item.plan import RANK, matrix_plan
@@ -116,11 +111,7 @@ class CovarianceForm(Form):
         asked["rank"] = self.settings.rank or RANK
         if "neighbours" in asked:
             asked["neighbours"] = asked["neighbours"] or NEIGHBOURS
-        return {
-            name: value
-            for name, value in asked.items()
-            if name not in PAPER_ONLY
-        }
+        return {name: value for name, value in asked.items() if name not in PAPER_ONLY}
 
     @abstractmethod
     def finish(self, public: Public, state: MatrixState) -> Shared:
@@ -133,9 +124,7 @@ class FactorForm(CovarianceForm):
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """The personal Gaussian model over level, popularity, agreement, features and factor."""
         arrays = first_arrays(public, state, state.learned)
-        return published(
-            self.method, public, "gaussian", arrays, {"noise": NOISE}
-        )
+        return published(self.method, public, "gaussian", arrays, {"noise": NOISE})
 
 
 class NeighbourForm(CovarianceForm):
@@ -146,25 +135,18 @@ class NeighbourForm(CovarianceForm):
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """The factor, or with `keep` each item's strongest neighbours."""
         keep = self.settings.keep
-        numbers = {
-            "noise": NOISE,
-            "neighbours": float(self.settings.neighbours or NEIGHBOURS),
-        }
+        numbers = {"noise": NOISE, "neighbours": float(self.settings.neighbours or NEIGHBOURS)}
         learned = state.learned
         arrays = first_arrays(public, state)
         alone = state.effects.variance + (learned**2).sum(axis=1)
         arrays["variance"] = alone.astype(np.float32)
         if keep is None:
             arrays["factor"] = learned.astype(np.float32)
-            return published(
-                self.method, public, "factor-neighbours", arrays, numbers
-            )
+            return published(self.method, public, "factor-neighbours", arrays, numbers)
         head = np.flatnonzero(learned.any(axis=1))
         near = strongest(Product(learned[head]), keep)
         arrays |= neighbour_lists(public.items, head, near)
-        return published(
-            self.method, public, "kept-neighbours", arrays, numbers
-        )
+        return published(self.method, public, "kept-neighbours", arrays, numbers)
 
 
 class CovarianceMethod(Method):
@@ -217,9 +199,7 @@ def covariance_round(
             row = factors(block, row, index < size, pure)
         return {"matrix": Rows(block.ptr, index, row[:, None])}
 
-    def absorb(
-        state: MatrixState, released: Mapping[str, Released]
-    ) -> MatrixState:
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
         noisy = released["matrix"]
         head = head_of(state.weights.mean, size)
         mean, spread = _cleaned(public, settings, state, head, noisy)
@@ -240,9 +220,7 @@ def _covariance_bound(public: Public, size: int) -> Bound:
     if public.unit == "user":
         return FactorGram(norm="l1" if pure else "l2")
     if pure:  # yy'/|y| has no bound in L1
-        return CountedGram(
-            size, centred_cells(public), grid=FINE_PURE, power=1.0
-        )
+        return CountedGram(size, centred_cells(public), grid=FINE_PURE, power=1.0)
     return EntryGram(size, centred_cells(public), OFFSET)
 
 
@@ -256,17 +234,11 @@ def _cleaned(
     """Loadings of the covered items, and what is unknown of each one's."""
     matrix = precise(noisy.value)
     known = profile(
-        state.weights.mean[head],
-        state.people,
-        public.unit,
-        variance=ENTRY_VARIANCE,
-        offset=OFFSET,
+        state.weights.mean[head], state.people, public.unit, variance=ENTRY_VARIANCE, offset=OFFSET
     )
     rank = settings.rank or RANK
     if settings.cleaning == "none":
         plain = shrink_spectrum(matrix, 0.0, rank).loadings
         return plain / known.weight[:, None], np.zeros(len(head))
-    fitted = fit_loadings(
-        matrix, noisy.sd, known, rank_max=rank, together=TOGETHER
-    )
+    fitted = fit_loadings(matrix, noisy.sd, known, rank_max=rank, together=TOGETHER)
     return fitted.mean, fitted.spread

@@ -22,12 +22,7 @@ from pydantic import Field
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.rounds import (
-    TINY,
-    cell_rows,
-    person_rows,
-    person_weights,
-)
+from tacit.methods.first_order.rounds import TINY, cell_rows, person_rows, person_weights
 from tacit.methods.first_order.rule import strength
 from tacit.methods.item_item.between import (
     MEAN_RIDGE,
@@ -39,11 +34,7 @@ from tacit.methods.item_item.between import (
     diagonal,
     tempered,
 )
-from tacit.methods.item_item.likes_rows import (
-    Common,
-    centred_likes,
-    common_part,
-)
+from tacit.methods.item_item.likes_rows import Common, centred_likes, common_part
 from tacit.methods.item_item.matrix import Arrays, published
 from tacit.methods.item_item.plan import people_by_noise
 from tacit.methods.item_item.rows import FINE, head_of, places
@@ -112,11 +103,7 @@ class NoisyGram(Form):
                 "People x noise is too little for pairs of items to stand out: popularity "
                 "takes all the budget."
             )
-            return Plan(
-                public.unit,
-                (popularity_round(public, settings, 1.0),),
-                (alone,),
-            )
+            return Plan(public.unit, (popularity_round(public, settings, 1.0),), (alone,))
         popular = popularity_share(public)
         first = popularity_round(public, settings, popular)
         rest = 1 - popular
@@ -162,10 +149,7 @@ class EASE(Method):
 
 
 def popularity_round(
-    public: Public,
-    settings: EaseSettings,
-    share: float,
-    name: str = "popularity",
+    public: Public, settings: EaseSettings, share: float, name: str = "popularity"
 ) -> Round:
     """How much each item is liked: at `user` rows of norm 1, at `rating` plain counts. What was
     released of it before counts by its noise."""
@@ -208,9 +192,7 @@ def popularity_share(public: Public) -> float:
     return POPULARITY_SHARE + FAINT_SHARE * faint
 
 
-def gram_round(
-    public: Public, settings: EaseSettings, size: int, share: float
-) -> Round:
+def gram_round(public: Public, settings: EaseSettings, size: int, share: float) -> Round:
     """Which of the most liked items are liked by the same people: everybody's pairs."""
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
@@ -223,9 +205,7 @@ def gram_round(
         noisy = released["gram"]
         chance = by_chance(float(state.weight.sum()), size)
         sd = float(np.hypot(noisy.sd, chance))
-        found = beside_popularity(
-            noisy.value, sd, state.weight[head], settings.rank
-        )
+        found = beside_popularity(noisy.value, sd, state.weight[head], settings.rank)
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
         return replace(state, between=ease(found, ridge), head=head)
 
@@ -290,9 +270,7 @@ def single_pairs_tell(likes: float, reach: float, size: int) -> float:
     return pairs_tell(likes, reach, size) * float(np.sqrt(max(likes, 0.0)))
 
 
-def foreseen_pairs(
-    unit: str, people: float, items: int, likes: float, mu: float
-) -> float:
+def foreseen_pairs(unit: str, people: float, items: int, likes: float, mu: float) -> float:
     """What the rules above will say of a public shape, before anything is released: 0 where
     popularity takes all, else how much pairs tell in times of what they have to."""
     reach = people * mu
@@ -310,9 +288,7 @@ def common_of(state: EaseState, size: int) -> Common:
     return common_part(state.weight[head], state.people)
 
 
-def centred_gram_round(
-    settings: EaseSettings, size: int, share: float
-) -> Round:
+def centred_gram_round(settings: EaseSettings, size: int, share: float) -> Round:
     """Which of the most liked items are liked by the same people, beyond popularity."""
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
@@ -327,9 +303,7 @@ def centred_gram_round(
         found = cleaned(noisy.value, sd, settings.rank - 1)
         return replace(state, loadings=found)
 
-    part = Part(
-        "gram", size, FactorGram(), share=share, form="gram", centred=True
-    )
+    part = Part("gram", size, FactorGram(), share=share, form="gram", centred=True)
     return Round("gram", (part,), contribute, absorb)
 
 

@@ -66,9 +66,7 @@ class EaseFit:
     between: LowRankEase
 
 
-def fit_ease(
-    ptr: NDArray[np.int64], item: NDArray[np.uint32], items: int
-) -> EaseFit:
+def fit_ease(ptr: NDArray[np.int64], item: NDArray[np.uint32], items: int) -> EaseFit:
     """From everybody's likes, one row a person."""
     from scipy.sparse import csr_array
 
@@ -109,9 +107,7 @@ def narrowed(made: LowRankEase) -> LowRankEase:
     right, second = np.linalg.qr(made.right)
     turn, value, back = np.linalg.svd(first @ second.T)
     kept = min(MOST_RANK, len(value))
-    return LowRankEase(
-        (left @ turn[:, :kept]) * value[:kept], right @ back[:kept].T
-    )
+    return LowRankEase((left @ turn[:, :kept]) * value[:kept], right @ back[:kept].T)
 
 
 def best_ways(likes: Any) -> list[Way]:
@@ -129,11 +125,7 @@ def best_ways(likes: Any) -> list[Way]:
         folds = [able[:most]]
     draws = DRAWS if len(able) < FEW_PEOPLE else 1
     found = np.mean(
-        [
-            np.hstack([recalls(likes, held, rng) for held in folds])
-            for _ in range(draws)
-        ],
-        axis=0,
+        [np.hstack([recalls(likes, held, rng) for held in folds]) for _ in range(draws)], axis=0
     )
     order = np.argsort(-found.mean(axis=1), kind="stable").tolist()
     able_ways = [each for each in order if each != POPULARITY]
@@ -146,9 +138,7 @@ def best_ways(likes: Any) -> list[Way]:
     return [WAYS[each] for each in able_ways if alike[each]][:BLENDED]
 
 
-def recalls(
-    likes: Any, held: NDArray[np.int64], rng: np.random.Generator
-) -> Floats:
+def recalls(likes: Any, held: NDArray[np.int64], rng: np.random.Generator) -> Floats:
     """Of each way, and of popularity: how much it finds of what is hidden of each of the people
     held back."""
     kept = np.ones(likes.shape[0], bool)
@@ -172,9 +162,7 @@ def recalls(
     return np.array([*out, _found(popular, given, hidden)])
 
 
-def _hidden(
-    seen: NDArray[np.bool_], rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def _hidden(seen: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
     """Some of everybody's likes."""
     likes = seen.sum(axis=1)
     many = np.clip(np.rint(HIDDEN * likes), 1, np.maximum(likes - 1, 1))

@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.between import (
-    OFFSET,
-    TEMPERED,
-    beside_popularity,
-    by_chance,
-    cleaned,
-)
+from tacit.methods.item_item.between import OFFSET, TEMPERED, beside_popularity, by_chance, cleaned
 from tacit.methods.item_item.ease import EVEN
 from tacit.methods.item_item.likes_rows import OFFSET as CENTRED_OFFSET
 from tacit.methods.refine.neighbour import LowRankEase, ease
@@ -73,14 +67,8 @@ CENTRED = (LikeRows(1.0, True), LikeRows(1.0, True, True))
 SINGLE = (LikeRows(0.5, False, True), LikeRows(1.0, False, True))
 WAYS = (
     *(Way(*each) for each in product(WHOLE, (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))),
-    *(
-        Way(rows, 0.5, mean, rank)
-        for rows, mean, rank in product(WHOLE, (0.6, 4.0), (2, 8, 30))
-    ),
-    *(
-        Way(rows, 0.5, mean, RANK, TEMPERED)
-        for rows, mean in product(WHOLE, (1.5, 4.0))
-    ),
+    *(Way(rows, 0.5, mean, rank) for rows, mean, rank in product(WHOLE, (0.6, 4.0), (2, 8, 30))),
+    *(Way(rows, 0.5, mean, RANK, TEMPERED) for rows, mean in product(WHOLE, (1.5, 4.0))),
     *(
         Way(rows, 0.5, mean, RANK, 0.0, liked)
         for rows, mean, liked in product(WHOLE[1:], (4.0, 30.0), (0.3, 1.0))
@@ -112,9 +100,7 @@ class Gram:
 def gram_of(likes: Any, rows: LikeRows) -> Gram:
     """From a sparse matrix of likes, one row a person."""
     count = np.asarray(likes.sum(axis=0), np.float64).ravel()
-    loadings, own = (
-        _centred(likes, rows) if rows.centred else _whole(likes, rows)
-    )
+    loadings, own = _centred(likes, rows) if rows.centred else _whole(likes, rows)
     own = np.maximum(own, LEAST_OWN * max(float(own.mean()), TINY))
     return Gram(loadings, own, count)
 
@@ -173,17 +159,13 @@ def weights_of(gram: Gram, way: Way) -> LowRankEase:
     return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
 
 
-def _with_popularity(
-    made: LowRankEase, likes: Floats, times: float
-) -> LowRankEase:
+def _with_popularity(made: LowRankEase, likes: Floats, times: float) -> LowRankEase:
     """One more factor, the same for every like."""
     usual = size_of(made) / len(likes)
     share = likes / max(float(np.sqrt((likes**2).mean())), TINY)
     one = np.ones((len(likes), 1), np.float32)
     popular = (times * usual * share).astype(np.float32)[:, None]
-    return LowRankEase(
-        np.hstack([made.left, one]), np.hstack([made.right, popular])
-    )
+    return LowRankEase(np.hstack([made.left, one]), np.hstack([made.right, popular]))
 
 
 def size_of(made: LowRankEase) -> float:

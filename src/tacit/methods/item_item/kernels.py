@@ -34,9 +34,7 @@ def centred_factors(
         for cell in range(first, last):
             out[cell] = 0.0
             if inside[cell]:
-                y = min(
-                    max(min(max(rest[cell], -clip), clip) - mean, -limit), limit
-                )
+                y = min(max(min(max(rest[cell], -clip), clip) - mean, -limit), limit)
                 out[cell] = y
                 length += y * y
         scale = 1.0 / np.sqrt(length)

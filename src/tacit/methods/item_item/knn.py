@@ -161,9 +161,7 @@ class GramForm(Form):
                     row = factors(block, row, index < size, pure)
             return {"gram": Rows(block.ptr, index, row[:, None])}
 
-        def absorb(
-            state: MatrixState, released: Mapping[str, Released]
-        ) -> MatrixState:
+        def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
             noisy = released["gram"]
             matrix = precise(noisy.value)
             if twin and whole_person:
@@ -171,26 +169,18 @@ class GramForm(Form):
             else:
                 weight = state.weights.mean[head_of(state.weights.mean, size)]
                 diagonal = self._diagonal(weight, state.people, whole_person)
-            cleaned = shrink_spectrum(
-                matrix, noisy.sd, self.settings.rank or RANK
-            ).dense()
+            cleaned = shrink_spectrum(matrix, noisy.sd, self.settings.rank or RANK).dense()
             alike = similarity(cleaned, diagonal, LEAST_NOISE * noisy.sd)
             return replace(state, near=strongest(alike, self.settings.keep))
 
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:
-            own = (
-                centred_cells(public)
-                if self.method.centres
-                else CellClip(1.0, FINE)
-            )
+            own = centred_cells(public) if self.method.centres else CellClip(1.0, FINE)
             bound = EntryGram(size, own, OFFSET)
         part = Part("gram", size, bound, share=share, form="gram")
         return Round("gram", (part,), contribute, absorb)
 
-    def _diagonal(
-        self, weight: Floats, people: float, whole_person: bool
-    ) -> Floats:
+    def _diagonal(self, weight: Floats, people: float, whole_person: bool) -> Floats:
         """What the diagonal would be, from released weights: W v sqrt(c)/(v c + k), or W
         v/sqrt(v c + k)."""
         each = max(float(weight.sum()) / people, 1.0)

@@ -67,9 +67,7 @@ class CentredLikes:
     __repr__ = shapes
 
 
-def centred_likes(
-    block: Block, index: NDArray[np.uint32], common: Common
-) -> CentredLikes:
+def centred_likes(block: Block, index: NDArray[np.uint32], common: Common) -> CentredLikes:
     """Each person alone; `index` is the row of each of the block's cells, the matrix's size for
     cells outside it."""
     people = len(block.people)
@@ -82,9 +80,9 @@ def centred_likes(
     shared = place >= 0
     # |x - c p|^2 = |x|^2 - c^2, as p has length 1 and c = x.p.
     # Of no cells at all numpy counts in integers, which have no -0.
-    length = np.bincount(
-        person[shared], common.along[place[shared]], minlength=people
-    ).astype(np.float64)
+    length = np.bincount(person[shared], common.along[place[shared]], minlength=people).astype(
+        np.float64
+    )
     count = np.bincount(person, minlength=people)
     scale = 1.0 / np.sqrt(np.maximum(count - length**2, 0.0) + OFFSET)
     dense = -length[:, None] * common.along

@@ -24,17 +24,13 @@ its noise."""
 Arrays = dict[str, NDArray[Any]]
 
 
-def precise(
-    matrix: NDArray[np.float32],
-) -> NDArray[np.float32] | NDArray[np.float64]:
+def precise(matrix: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
     """The released matrix in the precision in which it is cleaned."""
     return matrix.astype(np.float64) if len(matrix) <= EXACT else matrix
 
 
 def first_arrays(
-    public: Public,
-    state: MatrixState,
-    learned: NDArray[np.float64] | None = None,
+    public: Public, state: MatrixState, learned: NDArray[np.float64] | None = None
 ) -> Arrays:
     """What every method with a matrix publishes: baseline, doubt, loadings of the personal
     model, and weights."""
@@ -54,28 +50,14 @@ def first_arrays(
 
 
 def published(
-    method: Method,
-    public: Public,
-    personal: str,
-    arrays: Arrays,
-    numbers: Mapping[str, float],
+    method: Method, public: Public, personal: str, arrays: Arrays, numbers: Mapping[str, float]
 ) -> Shared:
     """The shared model of a method, and the name of the personal model that uses it."""
     settings = method.used(public)
-    return Shared(
-        method.name,
-        personal,
-        arrays,
-        numbers,
-        public.schema,
-        public.catalogue,
-        settings,
-    )
+    return Shared(method.name, personal, arrays, numbers, public.schema, public.catalogue, settings)
 
 
-def neighbour_lists(
-    items: int, head: NDArray[np.int64], near: Neighbours
-) -> Arrays:
+def neighbour_lists(items: int, head: NDArray[np.int64], near: Neighbours) -> Arrays:
     """The neighbours among the items `head` of a matrix, as published: rows of the whole
     catalogue."""
     index = np.full((items, near.item.shape[1]), -1, np.int64)
@@ -88,9 +70,7 @@ def neighbour_lists(
 def carried_over(old: Shared, catalogue: Catalogue) -> Arrays:
     """The neighbours of a published model, as rows of another catalogue; items that it
     lacks are left out."""
-    row = np.array(
-        [catalogue.index.get(name, -1) for name in old.catalogue.ids], np.int64
-    )
+    row = np.array([catalogue.index.get(name, -1) for name in old.catalogue.ids], np.int64)
     owner = row[np.repeat(np.arange(len(row)), np.diff(old.arrays["start"]))]
     near = row[old.arrays["neighbour"]]
     value = old.arrays["similarity"]

@@ -67,9 +67,7 @@ def pair_round(public: Public, size: int, share: float) -> Round:
             "weights": Rows(block.ptr, index, one[:, None]),
         }
 
-    def absorb(
-        state: MatrixState, released: Mapping[str, Released]
-    ) -> MatrixState:
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
         head = head_of(state.weights.mean, size)
         found = paper_clean(
             precise(released["covariance"].value),
@@ -90,9 +88,7 @@ def pair_round(public: Public, size: int, share: float) -> Round:
     else:
         grid = GRID_PURE if pure else GRID
         power = 1.0 if pure else 0.5
-        ratings = CountedGram(
-            size, centred_cells(public), grid=grid, power=power
-        )
+        ratings = CountedGram(size, centred_cells(public), grid=grid, power=power)
         ones = CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power)
     rest = (1 - WEIGHTS) * share
     parts = (

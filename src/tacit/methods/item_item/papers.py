@@ -49,6 +49,4 @@ class McSherrySettings(MatrixSettings):
     """Of the mean weight of a pair: noisy divisors are at least this. Left open."""
 
 
-PAPER_ONLY = frozenset(McSherrySettings.model_fields) - frozenset(
-    MatrixSettings.model_fields
-)
+PAPER_ONLY = frozenset(McSherrySettings.model_fields) - frozenset(MatrixSettings.model_fields)

@@ -39,8 +39,7 @@ RANK = 60
 """Factors at most, unless told."""
 SWEEPS = 2
 FIRST_STORY = (
-    "First-order statistics take the rest: level, item weights and two sweeps of item "
-    "effects."
+    "First-order statistics take the rest: level, item weights and two sweeps of item effects."
 )
 
 Measure = Callable[[Public, int, float], Round]
@@ -69,17 +68,12 @@ class Division:
     """Of each sweep of item effects."""
 
 
-def matrix_plan(
-    public: Public, settings: MatrixSettings, measure: Measure
-) -> Plan:
+def matrix_plan(public: Public, settings: MatrixSettings, measure: Measure) -> Plan:
     """Level, item weights and two sweeps of effects; then the matrix."""
     seen = measured(public)
     division = divided(seen)
     size = covered(seen, settings)
-    rounds = (
-        *first_rounds(seen, division),
-        measure(seen, size, division.matrix),
-    )
+    rounds = (*first_rounds(seen, division), measure(seen, size, division.matrix))
     taken = f"{100 * division.matrix:.0f} % of the budget"
     story = (
         f"The matrix takes {taken}, over the {size:,} items of largest weight.",
@@ -116,10 +110,7 @@ def first_rounds(public: Public, division: Division) -> tuple[Round, ...]:
     return (
         first.people(division.level),
         first.weights(division.weights),
-        *(
-            first.effects(f"effects {i}", division.sweep, spread)
-            for i in range(1, SWEEPS + 1)
-        ),
+        *(first.effects(f"effects {i}", division.sweep, spread) for i in range(1, SWEEPS + 1)),
     )
 
 
@@ -127,10 +118,7 @@ def whole_budget(rounds: Sequence[Round]) -> tuple[Round, ...]:
     """The same rounds, with the whole budget between them."""
     total = sum(part.share for round_ in rounds for part in round_.parts)
     return tuple(
-        replace(
-            r, parts=tuple(replace(p, share=p.share / total) for p in r.parts)
-        )
-        for r in rounds
+        replace(r, parts=tuple(replace(p, share=p.share / total) for p in r.parts)) for r in rounds
     )
 
 

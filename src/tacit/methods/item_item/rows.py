@@ -72,9 +72,7 @@ def counted(block: Block, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.repeat(np.diff(kept[block.ptr]), np.diff(block.ptr))
 
 
-def factors(
-    block: Block, rest: Floats, inside: NDArray[np.bool_], pure: bool
-) -> Floats:
+def factors(block: Block, rest: Floats, inside: NDArray[np.bool_], pure: bool) -> Floats:
     """y/sqrt(|y|^2 + offset), or y/(|y|_1 + offset) for an L1 bound, y the residuals `rest`
     as `centred`; each person alone."""
     if pure:
@@ -83,9 +81,7 @@ def factors(
     from tacit.methods.item_item.kernels import centred_factors
 
     out = np.empty(len(inside))
-    centred_factors(
-        block.ptr, rest, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out
-    )
+    centred_factors(block.ptr, rest, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out)
     return out
 
 

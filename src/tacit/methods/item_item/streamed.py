@@ -20,13 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import FactorGram, Rows
 from tacit.methods.base import Public
-from tacit.methods.item_item.between import (
-    MARGIN,
-    MEAN_RIDGE,
-    OFFSET,
-    OWN_RIDGE,
-    diagonal,
-)
+from tacit.methods.item_item.between import MARGIN, MEAN_RIDGE, OFFSET, OWN_RIDGE, diagonal
 from tacit.methods.item_item.ease import (
     EASE,
     GRAM_SHARE,
@@ -40,22 +34,9 @@ from tacit.methods.item_item.rows import counted
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
-from tacit.methods.streamed import (
-    COUNT_SHARE,
-    COUNTED,
-    ONCE,
-    count_round,
-    steadily,
-)
+from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import (
-    AnyState,
-    Block,
-    Part,
-    Released,
-    Round,
-    Steady,
-)
+from tacit.rounds.round import AnyState, Block, Part, Released, Round, Steady
 from tacit.rounds.running import Running
 from tacit.rounds.state import NOT_YET, State
 
@@ -93,9 +74,7 @@ class StreamedEase(EASE):
         size = settings.items or gram_size(public.unit, public.items, reach)
         size = min(size, public.items)
         if reach < LEAST[public.unit] or size < 2:
-            rounds: tuple[Round, ...] = (
-                steadily(popularity_round(public, settings, 1.0)),
-            )
+            rounds: tuple[Round, ...] = (steadily(popularity_round(public, settings, 1.0)),)
             told = (
                 "People x noise is too little for pairs of items to stand out: "
                 "popularity takes the rest of the budget."
@@ -161,20 +140,13 @@ def running_gram(public: Public, settings: EaseSettings, size: int) -> Round:
             margin=MARGIN,
         )
         ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
-        return replace(
-            state,
-            between=ease(found.loadings, ridge),
-            head=head,
-            seats=seats,
-        )
+        return replace(state, between=ease(found.loadings, ridge), head=head, seats=seats)
 
     part = Part("gram", width, FactorGram(), share=GRAM_SHARE, form="gram")
     return Round("gram", (part,), contribute, absorb, steady=steady)
 
 
-def given_seats(
-    state: AnyState, width: int, expected: float
-) -> NDArray[np.int64]:
+def given_seats(state: AnyState, width: int, expected: float) -> NDArray[np.int64]:
     """The items that have places, in the order of the places: those of earlier weeks, and as
     many more as the people so far are a share of those who are expected."""
     seats = np.zeros(0, np.int64)
@@ -187,9 +159,7 @@ def given_seats(
     return np.concatenate([seats, wanted.astype(np.int64)])
 
 
-def covered(
-    weight: Floats, seats: NDArray[np.int64], size: int, width: int
-) -> NDArray[np.uint32]:
+def covered(weight: Floats, seats: NDArray[np.int64], size: int, width: int) -> NDArray[np.uint32]:
     """The place of each item that is covered this week; `width` for all others."""
     best = np.argsort(-weight[seats], kind="stable")[:size]
     index = np.full(len(weight), width, np.uint32)

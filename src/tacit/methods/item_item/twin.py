@@ -9,31 +9,14 @@ import numpy as np
 
 from tacit.methods.base import Public
 from tacit.methods.first_order.state import Floats
-from tacit.methods.item_item.covariance import (
-    NEIGHBOURS,
-    CovarianceSettings,
-    NeighbourForm,
-)
-from tacit.methods.item_item.ease_twin import (
-    MOST_ITEMS,
-    MOST_RANK,
-    fit_ease,
-)
+from tacit.methods.item_item.covariance import NEIGHBOURS, CovarianceSettings, NeighbourForm
+from tacit.methods.item_item.ease_twin import MOST_ITEMS, MOST_RANK, fit_ease
 from tacit.methods.item_item.knn import GramForm
-from tacit.methods.item_item.matrix import (
-    Arrays,
-    neighbour_lists,
-    published,
-)
+from tacit.methods.item_item.matrix import Arrays, neighbour_lists, published
 from tacit.methods.item_item.plan import RANK as TASTES
 from tacit.methods.item_item.plan import whole_budget
 from tacit.methods.item_item.state import MatrixState
-from tacit.methods.noiseless.twin import (
-    EffectsTwin,
-    GaussianTwin,
-    OnePiece,
-    OnePieceState,
-)
+from tacit.methods.noiseless.twin import EffectsTwin, GaussianTwin, OnePiece, OnePieceState
 from tacit.methods.refine.neighbour import Product, strongest
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -187,12 +170,7 @@ class CovarianceNeighbourTwin(NeighbourForm):
         whole = OnePieceState(items=state.items[:, :last], shared=state.shared)
         made = fit.finish(public, whole)
         fitted = np.asarray(made.arrays["loadings"], np.float64)[:, 1:]
-        factor = np.hstack(
-            [
-                np.sqrt(MEASURED) * state.learned,
-                np.sqrt(1 - MEASURED) * fitted,
-            ]
-        )
+        factor = np.hstack([np.sqrt(MEASURED) * state.learned, np.sqrt(1 - MEASURED) * fitted])
         doubt = MEASURED * state.effects.variance
         doubt = doubt + (1 - MEASURED) * made.arrays["variance"]
         alone = doubt + np.sum(factor**2, axis=1)

@@ -21,13 +21,7 @@ from tacit.kernels.personal import factorize, gather, project
 
 @njit(cache=True, nogil=True)
 def residuals(
-    ptr: Any,
-    item: Any,
-    dev: Any,
-    loadings: Any,
-    precision: Any,
-    rest: Any,
-    target: Any,
+    ptr: Any, item: Any, dev: Any, loadings: Any, precision: Any, rest: Any, target: Any
 ) -> None:
     """What each person's own ridge solve leaves of each rating, with (`rest`) and without
     (`target`) that rating."""
@@ -36,16 +30,7 @@ def residuals(
     right = np.empty(width)
     work = np.empty(width)
     for person in range(ptr.size - 1):
-        gather(
-            ptr[person],
-            ptr[person + 1],
-            item,
-            dev,
-            loadings,
-            precision,
-            system,
-            right,
-        )
+        gather(ptr[person], ptr[person + 1], item, dev, loadings, precision, system, right)
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
@@ -78,9 +63,7 @@ def _longest(ptr: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _counting(
-    first: int, last: int, item: Any, place: Any, spots: Any, cells: Any
-) -> Any:
+def _counting(first: int, last: int, item: Any, place: Any, spots: Any, cells: Any) -> Any:
     """The person's items that count: their spots, ascending, and their cells."""
     count = 0
     for k in range(first, last):
@@ -112,15 +95,10 @@ def covariance_pairs(
     The L2 norm of a person's triangle is |y|^2 / (sqrt 2 (|y|^2 + damp)) < 1/sqrt 2,
     diagonal included.
     """
-    spots, cells = (
-        np.empty(_longest(ptr), np.int64),
-        np.empty(_longest(ptr), np.int64),
-    )
+    spots, cells = (np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64))
     own = np.empty(_longest(ptr))
     for person in range(ptr.size - 1):
-        count = _counting(
-            ptr[person], ptr[person + 1], item, place, spots, cells
-        )
+        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
         length = damp
         for a in range(count):
             own[a] = min(max(rest[cells[a]], -limit), limit)
@@ -130,16 +108,12 @@ def covariance_pairs(
             row = spots[a] * size - spots[a] * (spots[a] - 1) // 2 - spots[a]
             for b in range(a, count):
                 index[at] = row + spots[b]
-                values[at] = (
-                    own[a] * own[b] / length * (np.sqrt(0.5) if a == b else 1.0)
-                )
+                values[at] = own[a] * own[b] / length * (np.sqrt(0.5) if a == b else 1.0)
                 at += 1
 
 
 @njit(cache=True, nogil=True)
-def _predict(
-    count: int, spots: Any, cells: Any, rest: Any, own: int, similarity: Any
-) -> Any:
+def _predict(count: int, spots: Any, cells: Any, rest: Any, own: int, similarity: Any) -> Any:
     """Prediction for the person's item `own` from her others, and the sum of the sizes of
     its similarities."""
     weighted, total = 0.0, 0.0
@@ -177,16 +151,12 @@ def gradient_pairs(
     guesses = np.empty(longest)
     divisors = np.empty(longest)
     for person in range(ptr.size - 1):
-        count = _counting(
-            ptr[person], ptr[person + 1], item, place, spots, cells
-        )
+        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
         length = damp
         for a in range(count):
             guess, total = _predict(count, spots, cells, rest, a, similarity)
             errors[a] = min(max(guess - target[cells[a]], -clamp), clamp)
-            guesses[a] = (
-                guess if total > 1.0 else 0.0
-            )  # on the floor the divisor does not move
+            guesses[a] = guess if total > 1.0 else 0.0  # on the floor the divisor does not move
             divisors[a] = max(total, 1.0)
             length += rest[cells[a]] ** 2
         at = starts[person]
@@ -197,30 +167,15 @@ def gradient_pairs(
                 values[at] = 0.0
                 if a != b:
                     sign = np.sign(similarity[spots[a], spots[b]])
-                    slope = (
-                        errors[a]
-                        * (rest[cells[b]] - sign * guesses[a])
-                        / divisors[a]
-                    )
-                    slope += (
-                        errors[b]
-                        * (rest[cells[a]] - sign * guesses[b])
-                        / divisors[b]
-                    )
+                    slope = errors[a] * (rest[cells[b]] - sign * guesses[a]) / divisors[a]
+                    slope += errors[b] * (rest[cells[a]] - sign * guesses[b]) / divisors[b]
                     values[at] = slope / length
                 at += 1
 
 
 @njit(cache=True, nogil=True)
 def judge_people(
-    ptr: Any,
-    item: Any,
-    rest: Any,
-    target: Any,
-    place: Any,
-    candidates: Any,
-    clamp: float,
-    out: Any,
+    ptr: Any, item: Any, rest: Any, target: Any, place: Any, candidates: Any, clamp: float, out: Any
 ) -> None:
     """Each person's mean squared error without neighbours (first column), and what each
     candidate adds to it.
@@ -228,10 +183,7 @@ def judge_people(
     Errors are clamped to +-clamp. Items that do not count are predicted without neighbours
     under every candidate.
     """
-    spots, cells = (
-        np.empty(_longest(ptr), np.int64),
-        np.empty(_longest(ptr), np.int64),
-    )
+    spots, cells = (np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64))
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
         out[person, :] = 0.0
@@ -244,6 +196,4 @@ def judge_people(
             for c in range(candidates.shape[0]):
                 guess, _ = _predict(count, spots, cells, rest, a, candidates[c])
                 error = min(max(guess - target[cells[a]], -clamp), clamp)
-                out[person, 1 + c] += (error * error - plain * plain) / (
-                    last - first
-                )
+                out[person, 1 + c] += (error * error - plain * plain) / (last - first)

@@ -84,9 +84,7 @@ def similar_rows(
             size = norm[i] * norm[j] if cosine else own[j] * other[j]
             score[j] = 0.0
             if j != i and common[j] > 0 and size > 0:
-                score[j] = (
-                    dot[j] / np.sqrt(size) * common[j] / (common[j] + damp)
-                )
+                score[j] = dot[j] / np.sqrt(size) * common[j] / (common[j] + damp)
         best = np.argsort(-np.abs(score), kind="mergesort")[:most]
         count = 0
         for j in np.sort(best):
@@ -184,10 +182,7 @@ def train_rows(
     items, most = start.size - 1, index.shape[1]
     place = np.full(items, most, np.int64)
     row, centre = np.zeros(most + 1), np.zeros(most + 1)
-    slots, slopes = (
-        np.empty(_longest(ptr) + 1, np.int64),
-        np.empty(_longest(ptr) + 1),
-    )
+    slots, slopes = (np.empty(_longest(ptr) + 1, np.int64), np.empty(_longest(ptr) + 1))
     for i in range(first, last):
         width = 0
         while width < most and index[i, width] >= 0:
@@ -201,25 +196,13 @@ def train_rows(
             u, mine = np.int64(user[at]), np.int64(cell[at])
             level = own_level(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
             found = row_gradient(
-                ptr[u],
-                ptr[u + 1],
-                mine,
-                item,
-                dev,
-                place,
-                row,
-                level,
-                floor,
-                slots,
-                slopes,
+                ptr[u], ptr[u + 1], mine, item, dev, place, row, level, floor, slots, slopes
             )
             error = found.value + shift - dev[mine]
             shift -= pull * error
             for c in range(found.count):
                 p = centre[slots[c]]
-                row[slots[c]] -= rate * (
-                    error * slopes[c] * p * p + decay * (row[slots[c]] - p)
-                )
+                row[slots[c]] -= rate * (error * slopes[c] * p * p + decay * (row[slots[c]] - p))
         value[i] = row[:most]
         offset[i] = shift
         for c in range(width):

@@ -18,11 +18,7 @@ from tacit.methods.base import Form, Public
 from tacit.methods.first_order.choice import choice_round
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.rule import is_pure, level_share, strength
-from tacit.methods.neighbourhood.neighbourhood import (
-    Learned,
-    Neighborhood,
-    NeighbourhoodSettings,
-)
+from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, NeighbourhoodSettings
 from tacit.methods.neighbourhood.rounds import Pairs, later_half, top_items
 from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine.neighbour import strongest
@@ -186,13 +182,7 @@ def budget_shares(public: Public, pairs: Pairs, steps: int) -> Shares:
     # A share of mu^2 buys so much more where few take part.
     gradients *= pairs.sampled**-2
     whole = sum((level, means, judge, gradients, start))
-    return Shares(
-        level / whole,
-        means / whole,
-        judge / whole,
-        gradients / whole,
-        start / whole,
-    )
+    return Shares(level / whole, means / whole, judge / whole, gradients / whole, start / whole)
 
 
 def means_rounds(public: Public, pairs: Pairs, shares: Shares) -> list[Round]:
@@ -204,10 +194,7 @@ def means_rounds(public: Public, pairs: Pairs, shares: Shares) -> list[Round]:
     return [
         first.people(shares.level),
         first.weights(WEIGHTS * shares.means),
-        *(
-            first.effects(f"effects {i}", each, spread)
-            for i in range(1, sweeps + 1)
-        ),
+        *(first.effects(f"effects {i}", each, spread) for i in range(1, sweeps + 1)),
         choice_round(first, CHOICE * shares.means),
     ]
 
@@ -216,9 +203,6 @@ def pair_rounds(pairs: Pairs, shares: Shares, steps: int) -> list[Round]:
     """The start, `steps` gradients, and the private choice."""
     return [
         pairs.covariance(shares.start),
-        *(
-            pairs.gradient(turn, shares.gradients / steps)
-            for turn in range(1, steps + 1)
-        ),
+        *(pairs.gradient(turn, shares.gradients / steps) for turn in range(1, steps + 1)),
         pairs.judge(shares.judge, trained=steps > 0),
     ]

@@ -93,9 +93,7 @@ class Pairs:
         """The personal model under the neighbours, that of `bias`."""
         return widened(first_model(self.first, state).model, state)
 
-    def _residuals(
-        self, block: Block, state: PairState
-    ) -> tuple[Floats, Floats]:
+    def _residuals(self, block: Block, state: PairState) -> tuple[Floats, Floats]:
         """What each person's own model leaves of each rating, with and without that rating."""
         from tacit.methods.neighbourhood.kernels import residuals
 
@@ -103,15 +101,7 @@ class Pairs:
         rest = np.empty(len(block.item))
         target = np.empty(len(block.item))
         dev = block.value - model.baseline[block.item]
-        residuals(
-            block.ptr,
-            block.item,
-            dev,
-            model.loadings,
-            model.precision,
-            rest,
-            target,
-        )
+        residuals(block.ptr, block.item, dev, model.loadings, model.precision, rest, target)
         return rest, target
 
     def place(self, state: PairState) -> NDArray[np.int64]:
@@ -147,22 +137,14 @@ class Pairs:
             )
             return {"covariance": rows}
 
-        def absorb(
-            state: PairState, released: Mapping[str, Released]
-        ) -> PairState:
+        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
             noisy = released["covariance"]
             matrix = similar.unpack(noisy.value[:, 0], self.size, sqrt(2.0))
             chance = self._chance(state)
             cosine = similar.cosine(matrix, noisy.sd, chance)
-            start = similar.scaled(
-                similar.powered(cosine, 1.0), chance, START_DIVISOR
-            )
+            start = similar.scaled(similar.powered(cosine, 1.0), chance, START_DIVISOR)
             return replace(
-                state,
-                cosine=cosine,
-                start=start,
-                similarity=start,
-                iterates=start[None],
+                state, cosine=cosine, start=start, similarity=start, iterates=start[None]
             )
 
         bound = self._bound(COVARIANCE_CLIP)
@@ -190,21 +172,14 @@ class Pairs:
             )
             return {"gradient": rows}
 
-        def absorb(
-            state: PairState, released: Mapping[str, Released]
-        ) -> PairState:
+        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
             noisy = released["gradient"]
             now = state.similarity
-            slope = (
-                similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
-            )
+            slope = similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
             if self.clean:
                 slope = similar.clean_step(slope, noisy.sd / self.sampled)
             step = self.rate * turn**-self.xi
-            moved = now - step * (
-                slope / self._curvature(state)
-                + self.prior * (now - state.start)
-            )
+            moved = now - step * (slope / self._curvature(state) + self.prior * (now - state.start))
             top = FARTHEST * float(np.abs(state.start).max(initial=0.0))
             moved = np.clip(moved, -top, top)
             np.fill_diagonal(moved, 0.0)
@@ -212,13 +187,7 @@ class Pairs:
             return replace(state, similarity=moved, iterates=iterates)
 
         part = Part("gradient", self.triangle, self._bound(CLIP), share=share)
-        return Round(
-            f"gradient {turn}",
-            (part,),
-            contribute,
-            absorb,
-            takes_part=self.takes_part,
-        )
+        return Round(f"gradient {turn}", (part,), contribute, absorb, takes_part=self.takes_part)
 
     def _curvature(self, state: PairState) -> Floats:
         """About the second derivative by each s_ab of the sum that is released: how many
@@ -233,9 +202,7 @@ class Pairs:
     def judge(self, share: float, trained: bool) -> Round:
         """People's own errors under each candidate, and the best of them:
         `tacit.methods.refine.similarity.choose`."""
-        count = len(similar.SCALES) * len(similar.POWERS) + (
-            len(TRAINED) if trained else 0
-        )
+        count = len(similar.SCALES) * len(similar.POWERS) + (len(TRAINED) if trained else 0)
 
         def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
             from tacit.methods.neighbourhood.kernels import judge_people
@@ -252,16 +219,11 @@ class Pairs:
             )
             return {"errors": person_rows(out * _balance(count))}
 
-        def absorb(
-            state: PairState, released: Mapping[str, Released]
-        ) -> PairState:
+        def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
             noisy = released["errors"]
             balance = _balance(count)
             best, noise = similar.choose(
-                noisy.value[0] / balance,
-                noisy.sd / balance,
-                state.people,
-                state.choice.noise,
+                noisy.value[0] / balance, noisy.sd / balance, state.people, state.choice.noise
             )
             chosen = (
                 np.zeros((self.size, self.size))
@@ -270,9 +232,7 @@ class Pairs:
             )
             return replace(state, chosen=chosen, around=noise)
 
-        part = Part(
-            "errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share
-        )
+        part = Part("errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share)
         return Round("judge", (part,), contribute, absorb)
 
     def candidates(self, state: PairState, trained: bool) -> Floats:
@@ -298,9 +258,7 @@ class Pairs:
 
         starts = np.empty(len(block.ptr), np.int64)
         pair_starts(block.ptr, block.item, self.place(state), starts)
-        return Rows(
-            starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1))
-        )
+        return Rows(starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1)))
 
 
 def later_half(iterates: Floats) -> Floats:

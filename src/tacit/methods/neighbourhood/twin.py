@@ -18,11 +18,7 @@ from tacit.bound import CellClip, Rows
 from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.state import Floats
-from tacit.methods.neighbourhood.neighbourhood import (
-    Learned,
-    Neighborhood,
-    NeighbourhoodSettings,
-)
+from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, NeighbourhoodSettings
 from tacit.methods.neighbourhood.state import RowState
 from tacit.methods.noiseless.twin import EffectsTwin
 from tacit.model.person.neighbours import compress
@@ -80,9 +76,7 @@ class TwinForm(Form):
             "doubt": state.doubt[:, 0],
             **compress(state.neighbour.astype(np.int64), state.similarity),
         }
-        return self.method.published(
-            public, Learned(arrays, noise, noise, FLOOR)
-        )
+        return self.method.published(public, Learned(arrays, noise, noise, FLOOR))
 
     def learn(self, public: Public) -> Round:
         """Item means, similarities, descent. Samples are averaged over the later half."""
@@ -103,12 +97,7 @@ class TwinForm(Form):
             baseline = item_means(block, items, levels=True, prior=MEAN_PRIOR)
             data = Data.of(block, baseline)
             index, value = raw_similarities(
-                data,
-                neighbours,
-                pearson=pearson,
-                damp=DAMP,
-                levels=True,
-                threads=threads,
+                data, neighbours, pearson=pearson, damp=DAMP, levels=True, threads=threads
             )
             iterates = train(data, index, square(value), epochs, threads)
             first = len(iterates) // 2 if self.method.walk.samples else -1
@@ -148,35 +137,20 @@ class Data:
         from tacit.kernels.order import by_item
 
         dev = block.value - baseline[block.item]
-        total = np.add.reduceat(np.append(dev, 0.0), block.ptr[:-1]) * (
-            np.diff(block.ptr) > 0
-        )
+        total = np.add.reduceat(np.append(dev, 0.0), block.ptr[:-1]) * (np.diff(block.ptr) > 0)
         return Data(
-            block.ptr,
-            block.item,
-            dev,
-            total,
-            *by_item(block.ptr, block.item, len(baseline)),
+            block.ptr, block.item, dev, total, *by_item(block.ptr, block.item, len(baseline))
         )
 
 
-def in_bands(
-    items: int, threads: int | None, work: Callable[[int, int], None]
-) -> None:
+def in_bands(items: int, threads: int | None, work: Callable[[int, int], None]) -> None:
     """Share item rows out over threads; rows are independent, so nothing depends on how
     many there are."""
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
-        list(
-            pool.map(
-                lambda first: work(first, min(first + BAND, items)),
-                range(0, items, BAND),
-            )
-        )
+        list(pool.map(lambda first: work(first, min(first + BAND, items)), range(0, items, BAND)))
 
 
-def item_means(
-    block: Block, items: int, *, levels: bool, prior: float
-) -> Floats:
+def item_means(block: Block, items: int, *, levels: bool, prior: float) -> Floats:
     """Raw means of the items, shrunk to the mean of all by `prior` ratings; less people's
     levels if asked."""
     person = np.repeat(np.arange(len(block.people)), np.diff(block.ptr))
@@ -189,20 +163,12 @@ def item_means(
         effect = np.bincount(block.item, rest, items) / np.maximum(counts, 1.0)
         if levels:
             rest = block.value - mean - effect[block.item]
-            level = np.bincount(person, rest, len(level)) / (
-                np.diff(block.ptr) + SHRINK
-            )
+            level = np.bincount(person, rest, len(level)) / (np.diff(block.ptr) + SHRINK)
     return mean + effect
 
 
 def raw_similarities(
-    data: Data,
-    neighbours: int,
-    *,
-    pearson: bool,
-    damp: float,
-    levels: bool,
-    threads: int | None,
+    data: Data, neighbours: int, *, pearson: bool, damp: float, levels: bool, threads: int | None
 ) -> tuple[NDArray[np.int32], Floats]:
     """At most `neighbours` items of largest raw similarity for each item, padded with -1."""
     from tacit.methods.neighbourhood.kernels_rows import similar_rows
@@ -236,11 +202,7 @@ def raw_similarities(
 
 
 def train(
-    data: Data,
-    index: NDArray[np.int32],
-    start: Floats,
-    epochs: int,
-    threads: int | None,
+    data: Data, index: NDArray[np.int32], start: Floats, epochs: int, threads: int | None
 ) -> list[Floats]:
     """The iterates of descent from `start`, one an epoch, each with the items' offsets in a
     last column."""
@@ -314,11 +276,7 @@ def raw_parts(
 def as_rows(array: NDArray[np.number]) -> Rows:
     """A whole array as what one epoch made."""
     lines = np.asarray(array, np.float64).reshape(len(array), -1)
-    return Rows(
-        np.array([0, len(lines)], np.int64),
-        np.arange(len(lines), dtype=np.uint32),
-        lines,
-    )
+    return Rows(np.array([0, len(lines)], np.int64), np.arange(len(lines), dtype=np.uint32), lines)
 
 
 def keep(state: RowState, released: Mapping[str, Released]) -> RowState:

@@ -51,9 +51,7 @@ def fit_nonnegative(
     covariance[:, free, free] = UNSURE
     spread = np.full(wide, LOADING_SPREAD)
     spread[0] = max(float(known.variance.max(initial=0.0)), LOADING_SPREAD)
-    whole = Items(
-        mean, covariance, np.ones((items, 1)), np.zeros((1, wide)), spread
-    )
+    whole = Items(mean, covariance, np.ones((items, 1)), np.zeros((1, wide)), spread)
     count = np.bincount(item, minlength=items).astype(np.float64)
     noise = known.noise
     if len(value):
@@ -71,9 +69,7 @@ def fit_nonnegative(
     )
 
 
-def _pass(
-    whole: Items, people: People, free: NDArray[np.int64], noise: float
-) -> float:
+def _pass(whole: Items, people: People, free: NDArray[np.int64], noise: float) -> float:
     """People, then what is free of the items, then their spread; returned is the noise."""
     told = people.told(whole, noise)
     grams = told.grams[:, free]

@@ -21,12 +21,7 @@ from tacit.methods.base import Form, Public
 from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import person_rows, public_design
 from tacit.methods.noiseless.effects import fit_effects
-from tacit.methods.noiseless.variational import (
-    PASSES,
-    WIDTH,
-    Fitted,
-    fit_gaussian,
-)
+from tacit.methods.noiseless.variational import PASSES, WIDTH, Fitted, fit_gaussian
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Epoch
@@ -70,23 +65,15 @@ class OnePiece(Form):
         width, numbers = self.sizes(public)
         items = public.items
 
-        def contribute(
-            block: Block, state: OnePieceState
-        ) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: OnePieceState) -> Mapping[str, Rows]:
             # One order of sums in the matrix products, whatever the machine's threads.
             with one_blas_thread():
                 made, numbers = self.train(block, public)
             rows = Rows(np.array([0, items]), np.arange(items), made)
             return {ITEMS: rows, SHARED: person_rows(numbers[None, :])}
 
-        def absorb(
-            state: OnePieceState, released: Mapping[str, Released]
-        ) -> OnePieceState:
-            return replace(
-                state,
-                items=released[ITEMS].value,
-                shared=released[SHARED].value[0],
-            )
+        def absorb(state: OnePieceState, released: Mapping[str, Released]) -> OnePieceState:
+            return replace(state, items=released[ITEMS].value, shared=released[SHARED].value[0])
 
         bound = CellClip(1.0)
         parts = (

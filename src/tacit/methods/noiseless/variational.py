@@ -106,9 +106,7 @@ class Items:
         ridge = np.full(design.shape[1], FEATURE_RIDGE)
         ridge[: len(FLAT)] = FLAT
         gram = design.T @ design + np.diag(ridge)
-        self.slopes = np.asarray(
-            np.linalg.solve(gram, design.T @ self.mean), np.float64
-        )
+        self.slopes = np.asarray(np.linalg.solve(gram, design.T @ self.mean), np.float64)
         left = self.mean - design @ self.slopes
         whole: Floats = left.T @ left + self.covariance.sum(axis=0)
         return whole / len(design)
@@ -219,9 +217,7 @@ class Told:
         """Expected squared error of all ratings, if the items are as `known`."""
         outer = known.mean[:, :, None] * known.mean[:, None, :]
         fitted = float(np.sum(self.grams * (outer + known.covariance)))
-        return (
-            self.square - 2 * float(np.sum(known.mean * self.rights)) + fitted
-        )
+        return self.square - 2 * float(np.sum(known.mean * self.rights)) + fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +234,7 @@ class People:
         """How many have rated anything."""
         return max(int((np.diff(self.ptr) > 0).sum()), 1)
 
-    def told(
-        self, known: Items, noise: float, begin: Floats | None = None
-    ) -> Told:
+    def told(self, known: Items, noise: float, begin: Floats | None = None) -> Told:
         """Everybody's taste from the items, and what it says about them; `begin` is what
         is expected of each taste before any rating, nothing unless given."""
         from tacit.methods.noiseless.kernels import pass_people
@@ -278,9 +272,7 @@ class People:
 
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(part, range(CHUNKS)))
-        packed, rights, moment = (
-            sum(each) for each in zip(*parts, strict=True)
-        )
+        packed, rights, moment = (sum(each) for each in zip(*parts, strict=True))
         whole = np.zeros((items, wide, wide))
         whole[:, *upper] = packed
         whole[:, upper[1], upper[0]] = packed
@@ -290,11 +282,7 @@ class People:
 
 
 def begin(
-    item: NDArray[np.uint32],
-    rest: Floats,
-    count: Floats,
-    features: Floats | None,
-    loadings: Floats,
+    item: NDArray[np.uint32], rest: Floats, count: Floats, features: Floats | None, loadings: Floats
 ) -> Items:
     """Effects by shrunk means, and these loadings; column 0 is everybody's level."""
     items, width = loadings.shape
@@ -302,9 +290,7 @@ def begin(
     popularity = popularity - popularity.mean()
     popularity /= max(float(popularity.std()), 1e-12)
     columns = [np.ones(items), popularity]
-    design = np.column_stack(
-        columns if features is None else [*columns, features]
-    )
+    design = np.column_stack(columns if features is None else [*columns, features])
     effects = np.bincount(item, rest, items) / (count + SHRINK)
     slopes = np.zeros((design.shape[1], 1 + width))
     slopes[0, 1] = LEVEL_SD
@@ -345,7 +331,5 @@ def settle(known: Items, moment: Floats) -> Floats:
     _, vectors = np.linalg.eigh(left[1:, 1:])
     vectors = vectors[:, ::-1]
     known.turn(vectors)
-    known.spread = np.concatenate(
-        [left[:1, 0], np.sum(vectors * (left[1:, 1:] @ vectors), axis=0)]
-    )
+    known.spread = np.concatenate([left[:1, 0], np.sum(vectors * (left[1:, 1:] @ vectors), axis=0)])
     return np.asarray(stretch @ vectors, np.float64)

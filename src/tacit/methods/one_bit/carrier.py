@@ -44,12 +44,7 @@ class Carrier:
     pure: bool = False
 
     def round(
-        self,
-        name: str,
-        size: int,
-        takes_part: Participation,
-        vectors: Vectors,
-        absorb: Absorb,
+        self, name: str, size: int, takes_part: Participation, vectors: Vectors, absorb: Absorb
     ) -> Round:
         """A round that carries vectors of `size` coordinates and one more for what is
         missing to norm 1."""
@@ -73,9 +68,7 @@ class Carrier:
             index = np.asarray(rows.index, np.uint32)
             value = np.ascontiguousarray(rows.values[:, 0])
             found = np.empty((len(block.people), report.favoured))
-            favour(
-                block.people, rows.ptr, index, value, key, report.pairs, found
-            )
+            favour(block.people, rows.ptr, index, value, key, report.pairs, found)
             return {"report": person_rows(found)}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
@@ -87,12 +80,7 @@ class Carrier:
         return Round(name, (part,), contribute, take, takes_part)
 
     def _whole(
-        self,
-        name: str,
-        size: int,
-        takes_part: Participation,
-        vectors: Vectors,
-        absorb: Absorb,
+        self, name: str, size: int, takes_part: Participation, vectors: Vectors, absorb: Absorb
     ) -> Round:
         def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
             rows = vectors(block, state)
@@ -101,11 +89,7 @@ class Carrier:
             counts = np.diff(rows.ptr)
             # An L1 norm of at most 1.
             length = np.repeat(np.sqrt(np.maximum(counts, 1)), counts)
-            return {
-                "report": Rows(
-                    rows.ptr, rows.index, rows.values / length[:, None]
-                )
-            }
+            return {"report": Rows(rows.ptr, rows.index, rows.values / length[:, None])}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
@@ -118,9 +102,7 @@ class Carrier:
         return Round(name, (part,), contribute, take, takes_part)
 
 
-def directions(
-    said: NDArray[np.float64], key: np.uint64, size: int
-) -> NDArray[np.float64]:
+def directions(said: NDArray[np.float64], key: np.uint64, size: int) -> NDArray[np.float64]:
     """The sum of the directions that were reported: (person, answer) lines."""
     from tacit.methods.one_bit.kernels import tally
 
@@ -130,10 +112,7 @@ def directions(
 
 
 def padded(
-    ptr: NDArray[np.int64],
-    index: NDArray[np.integer],
-    values: NDArray[np.float64],
-    size: int,
+    ptr: NDArray[np.int64], index: NDArray[np.integer], values: NDArray[np.float64], size: int
 ) -> Rows:
     """Rows scaled to norm at most 1 with one more cell each, at coordinate `size`, that
     brings the norm to 1."""

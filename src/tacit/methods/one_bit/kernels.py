@@ -55,9 +55,7 @@ def favour(
         for place in range(out.shape[1]):
             best, most = 0, -1.0
             for pair in range(pairs):
-                if abs(score[pair]) > most and not (
-                    taken >> np.uint64(pair)
-                ) & np.uint64(1):
+                if abs(score[pair]) > most and not (taken >> np.uint64(pair)) & np.uint64(1):
                     best, most = pair, abs(score[pair])
             taken |= np.uint64(1) << np.uint64(best)
             out[person, place] = 2 * best + (1 if score[best] < 0 else 0)
@@ -65,10 +63,7 @@ def favour(
 
 @njit(cache=True, nogil=True)
 def tally(
-    people: NDArray[np.int64],
-    answers: NDArray[np.int64],
-    key: np.uint64,
-    out: NDArray[np.int64],
+    people: NDArray[np.int64], answers: NDArray[np.int64], key: np.uint64, out: NDArray[np.int64]
 ) -> None:
     """Add up the directions that were reported, over all coordinates: integers, so in any order."""
     for person in range(len(people)):
@@ -96,16 +91,7 @@ def tastes(
     system = np.empty((width, width))
     right = np.empty(width)
     for person in range(len(ptr) - 1):
-        gather(
-            ptr[person],
-            ptr[person + 1],
-            item,
-            residual,
-            loadings,
-            precision,
-            system,
-            right,
-        )
+        gather(ptr[person], ptr[person + 1], item, residual, loadings, precision, system, right)
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)

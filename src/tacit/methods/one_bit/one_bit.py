@@ -117,9 +117,7 @@ class OneBitMF(Method):
         """How a device's vector is told: by an answer, or whole where that is the point."""
         if public.budget is None or self.way == "naive":
             return Carrier(None, self.seed, pure=is_pure(public.budget))
-        return Carrier(
-            best_report(public.budget.epsilon, self.most_bits), self.seed
-        )
+        return Carrier(best_report(public.budget.epsilon, self.most_bits), self.seed)
 
 
 class ProjectedOneBitMF(OneBitMF):

@@ -37,11 +37,7 @@ STORY = (
 )
 OF = 20
 """Slices into which the people are cut."""
-GROUPS = {
-    "popularity": Slice(0, OF, 16),
-    "tastes": Slice(16, OF, 1),
-    "effects": Slice(17, OF, 3),
-}
+GROUPS = {"popularity": Slice(0, OF, 16), "tastes": Slice(16, OF, 1), "effects": Slice(17, OF, 3)}
 """Who answers what: most of the people tell what is popular, which is worth most (measured
 on ML-1M at epsilon 4: .970 with half of the people, .968 with 60 %, .965 with 80 %)."""
 NOISE = 0.8
@@ -76,19 +72,9 @@ def effects_plan(public: Public, carrier: Carrier) -> Plan:
         return Everyone() if public.budget is None else GROUPS[name]
 
     rounds = (
-        carrier.round(
-            "popularity",
-            size,
-            who("popularity"),
-            ask.presence,
-            ask.absorb_presence,
-        ),
-        carrier.round(
-            "tastes", size, who("tastes"), ask.tastes, ask.absorb_tastes
-        ),
-        carrier.round(
-            "effects", size, who("effects"), ask.effects, ask.absorb_effects
-        ),
+        carrier.round("popularity", size, who("popularity"), ask.presence, ask.absorb_presence),
+        carrier.round("tastes", size, who("tastes"), ask.tastes, ask.absorb_tastes),
+        carrier.round("effects", size, who("effects"), ask.effects, ask.absorb_effects),
     )
     return Plan(public.unit, rounds, STORY)
 
@@ -104,11 +90,5 @@ def effects_shared(
         "weight": np.asarray(state.weights.mean, np.float32),
     }
     return Shared(
-        name,
-        "gaussian",
-        arrays,
-        {"noise": NOISE},
-        public.schema,
-        public.catalogue,
-        settings,
+        name, "gaussian", arrays, {"noise": NOISE}, public.schema, public.catalogue, settings
     )

@@ -77,22 +77,11 @@ class Questions:
         """Weights of the items, and so their popularity among the loadings."""
         mean = max(people, 1) * ROOT_COUNT / self.items
         found = denoise_weights(
-            total[: self.items],
-            sd,
-            low=0.02 * mean,
-            high=max(people, 2) / 2,
-            mean=mean,
-            doubt=1.0,
+            total[: self.items], sd, low=0.02 * mean, high=max(people, 2) / 2, mean=mean, doubt=1.0
         )
-        matrix, _ = loadings(
-            found.popularity, self.features, level_variance=LEVEL_VARIANCE
-        )
+        matrix, _ = loadings(found.popularity, self.features, level_variance=LEVEL_VARIANCE)
         return replace(
-            state,
-            weights=found,
-            told=float(people),
-            loadings=matrix,
-            baseline=np.zeros(self.items),
+            state, weights=found, told=float(people), loadings=matrix, baseline=np.zeros(self.items)
         )
 
     def tastes(self, block: Block, state: AnswersState) -> Rows:
@@ -128,11 +117,7 @@ class Questions:
         # Nobody may have answered.
         scale = max(people, 1) / max(state.told, 1.0) / UNEXPLAINED
         evidence = Evidence.none(self.items).add(
-            total[: self.items],
-            max(sd, 1e-6 * scale),
-            scale,
-            state.weights,
-            np.zeros(self.items),
+            total[: self.items], max(sd, 1e-6 * scale), scale, state.weights, np.zeros(self.items)
         )
         found = item_effects(
             evidence,
@@ -140,9 +125,7 @@ class Questions:
             None if self.features is None else self.features.matrix,
             sampling=SAMPLING,
         )
-        return replace(
-            state, baseline=state.baseline + found.mean, variance=found.variance
-        )
+        return replace(state, baseline=state.baseline + found.mean, variance=found.variance)
 
 
 class OwnFit(NamedTuple):
@@ -161,15 +144,7 @@ def own_fit(block: Block, state: AnswersState) -> OwnFit:
     taste = np.empty((len(block.people), model.loadings.shape[1]))
     left = np.empty(len(block.item))
     residual = block.value - model.baseline[block.item]
-    tastes(
-        block.ptr,
-        block.item,
-        residual,
-        model.loadings,
-        model.precision,
-        taste,
-        left,
-    )
+    tastes(block.ptr, block.item, residual, model.loadings, model.precision, taste, left)
     return OwnFit(taste, left)
 
 
@@ -181,12 +156,8 @@ def spread_out(vectors: Floats, size: int) -> Floats:
     inner products must be about normal. Of a vector with a few, the largest alone would
     settle every answer, and the others would never be heard.
     """
-    vectors = vectors / np.maximum(
-        np.linalg.norm(vectors, axis=1, keepdims=True), 1.0
-    )
-    rest = np.sqrt(
-        np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True))
-    )
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
+    rest = np.sqrt(np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True)))
     copies = max(1, size // (vectors.shape[1] + 1))
     whole = np.concatenate([vectors, rest], axis=1)
     return np.asarray(np.repeat(whole, copies, axis=1) / np.sqrt(copies))
@@ -215,6 +186,4 @@ def feature_design(catalogue: Catalogue) -> Design | None:
     """The catalogue's features as a matrix, if it has any."""
     if not catalogue.has_features:
         return None
-    return design(
-        len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric
-    )
+    return design(len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric)

@@ -123,9 +123,7 @@ def choose(
         scales[groups == group] = min(found, shown.widest) if group else found
     off = float(
         np.clip(
-            _beyond(float(gains[-1]) / COVER_WEIGHT, sd / COVER_WEIGHT),
-            COVER_BELOW,
-            COVER_ABOVE,
+            _beyond(float(gains[-1]) / COVER_WEIGHT, sd / COVER_WEIGHT), COVER_BELOW, COVER_ABOVE
         )
     )
     found = max(noise * _times(NOMINAL + off), NOISE_FLOOR)
@@ -191,10 +189,7 @@ def _beyond(told: float, sd: float) -> float:
         ]
     )
     weight = np.exp(weight - weight.max())
-    kept = [
-        prior**2 / each
-        for (_, prior), each in zip(COVER_SDS, whole, strict=True)
-    ]
+    kept = [prior**2 / each for (_, prior), each in zip(COVER_SDS, whole, strict=True)]
     return told * float(weight @ kept / weight.sum())
 
 

@@ -71,9 +71,7 @@ class Earlier:
         old = float(self.weight[self.known].sum())
         return float(weights.mean[self.known].sum()) / old if old > 0 else 1.0
 
-    def better_weights(
-        self, found: Weights, noisy: Floats, sd: float
-    ) -> Weights:
+    def better_weights(self, found: Weights, noisy: Floats, sd: float) -> Weights:
         """The weights of now: those of then (log-normal, grown with the people, and
         drifted) are the prior of `noisy`.
 
@@ -84,10 +82,7 @@ class Earlier:
         wide = np.log(np.maximum(self.weight_square / old**2, 1.0)) + STILL
         centre = np.log(self._whole(found) * old) - (wide - STILL) / 2
         log = centre[:, None] + np.sqrt(wide)[:, None] * POINTS
-        chance = (
-            -0.5 * POINTS**2
-            - 0.5 * ((noisy[:, None] - np.exp(log)) / max(sd, TINY)) ** 2
-        )
+        chance = -0.5 * POINTS**2 - 0.5 * ((noisy[:, None] - np.exp(log)) / max(sd, TINY)) ** 2
         best = chance.argmax(axis=1)
         usable = self.known & (best > 0) & (best < len(POINTS) - 1)
         chance = np.exp(chance - chance.max(axis=1, keepdims=True))
@@ -103,32 +98,20 @@ class Earlier:
         log_spread = float(np.sqrt(mean @ (logs - middle) ** 2 / mean.sum()))
         return Weights(mean, square, logs, max(log_spread, found.log_spread))
 
-    def evidence(
-        self, weights: Weights, level: float, sampling: float
-    ) -> tuple[Evidence, Floats]:
+    def evidence(self, weights: Weights, level: float, sampling: float) -> tuple[Evidence, Floats]:
         """The old sums as if released about the people of now, whose sums vary by
         `sampling` x weight; and how much of that the sums of then have too, which is less
         where more people stood behind them."""
         old = np.maximum(self.weight, 1e-9)
         whole = self._whole(weights)
         unsure = np.maximum(self.weight_square / old**2 - 1.0, 0.0)
-        seen = SHIFT / (
-            SHIFT + unsure
-        )  # how far a change of one item's weight is believed
-        ratio = whole * np.exp(
-            seen * np.clip(np.log(weights.mean / (whole * old)), -7.0, 7.0)
-        )
+        seen = SHIFT / (SHIFT + unsure)  # how far a change of one item's weight is believed
+        ratio = whole * np.exp(seen * np.clip(np.log(weights.mean / (whole * old)), -7.0, 7.0))
         sums = ratio * (self.total - self.weight * self.taken)
-        taken = (
-            self.taken + self.level - level
-        )  # effects are deviations from the level
+        taken = self.taken + self.level - level  # effects are deviations from the level
         plain = weights.mean / old
-        noise = np.maximum(ratio, plain) ** 2 / np.maximum(
-            self.precision, NOTHING
-        )
-        noise += (
-            np.maximum(plain * self.sampling - sampling, 0.0) * weights.mean
-        )
+        noise = np.maximum(ratio, plain) ** 2 / np.maximum(self.precision, NOTHING)
+        noise += np.maximum(plain * self.sampling - sampling, 0.0) * weights.mean
         # What sums typically are, not these: noise that grew with them would pass for
         # effects of nothing at all.
         noise += weights.mean**2 * (DRIFT + SHIFT * (1.0 - seen) * TYPICAL)
@@ -139,27 +122,19 @@ class Earlier:
             np.where(self.known, self.cross / ratio, 0.0),
             np.where(self.known, self.apart / ratio**2, 0.0),
         )
-        return found, np.where(
-            self.known, np.minimum(plain * self.sampling, sampling), sampling
-        )
+        return found, np.where(self.known, np.minimum(plain * self.sampling, sampling), sampling)
 
     def better_level(self, found: Level) -> Level:
         """The level of now, with that of then as its prior in the place of mid-scale."""
         variance = max(found.variance, NOTHING)
-        fresh = max(
-            1.0 / variance - LEVEL_SD**-2, NOTHING
-        )  # undo the shrinkage toward mid-scale
+        fresh = max(1.0 / variance - LEVEL_SD**-2, NOTHING)  # undo the shrinkage toward mid-scale
         mean = found.mean / variance / fresh
         before = 1.0 / (self.level_variance + LEVEL_DRIFT)
         both = fresh + before
-        return Level(
-            (fresh * mean + before * self.level) / both, 1.0 / both, found.count
-        )
+        return Level((fresh * mean + before * self.level) / both, 1.0 / both, found.count)
 
 
-def fewer_columns(
-    loadings: Floats, weight: Floats, most: int
-) -> tuple[Floats, Floats]:
+def fewer_columns(loadings: Floats, weight: Floats, most: int) -> tuple[Floats, Floats]:
     """The first column, and the `most` strongest directions of the others; and by item the
     variance of what is dropped.
 
@@ -171,7 +146,5 @@ def fewer_columns(
         return loadings, np.zeros(len(loadings))
     _, vectors = np.linalg.eigh((tastes.T * weight) @ tastes)
     turned = tastes @ vectors[:, ::-1]
-    kept = np.ascontiguousarray(
-        np.concatenate([loadings[:, :1], turned[:, :most]], axis=1)
-    )
+    kept = np.ascontiguousarray(np.concatenate([loadings[:, :1], turned[:, :most]], axis=1))
     return kept, (turned[:, most:] ** 2).sum(axis=1)

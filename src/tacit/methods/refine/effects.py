@@ -67,9 +67,7 @@ class Evidence:
         return Evidence(self.total, self.precision, self.taken, *rest)
 
     @property
-    def _apart(
-        self,
-    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         return self.cross, self.apart
 
     def add(
@@ -87,9 +85,7 @@ class Evidence:
         both = self.precision + precision
         change = effects - self.taken
         between = self.precision * precision / both * change
-        moved = (total - weights.mean * effects) - (
-            self.total - weights.mean * self.taken
-        )
+        moved = (total - weights.mean * effects) - (self.total - weights.mean * self.taken)
         return Evidence(
             (self.precision * self.total + precision * total) / both,
             both,

@@ -46,21 +46,11 @@ class ItemFactors:
     @staticmethod
     def none(items: int, width: int) -> ItemFactors:
         """Where factors do not pay."""
-        return ItemFactors(
-            np.zeros((items, width)),
-            np.zeros(items),
-            np.zeros((width, width)),
-            0.0,
-        )
+        return ItemFactors(np.zeros((items, width)), np.zeros(items), np.zeros((width, width)), 0.0)
 
 
 def item_factors(
-    right: Floats,
-    left: Floats,
-    noise: Floats,
-    *,
-    shape: bool = True,
-    pays: float = PAYS,
+    right: Floats, left: Floats, noise: Floats, *, shape: bool = True, pays: float = PAYS
 ) -> ItemFactors:
     """The posterior of v_i from `right` (items x d), `left` = A_i and `noise` = R_i (items
     x d x d each).
@@ -100,9 +90,7 @@ def person_moment(total: Floats, weight: float, sd: float) -> Floats:
     kept = MOMENT_SD**2 / (MOMENT_SD**2 + noise**2)
     guess = np.eye(len(total)) / 2
     return clip_spectrum(
-        guess + kept * ((total + total.T) / 2 / max(weight, 1e-12) - guess),
-        0.05,
-        5.0,
+        guess + kept * ((total + total.T) / 2 / max(weight, 1e-12) - guess), 0.05, 5.0
     )
 
 
@@ -110,15 +98,11 @@ def clip_spectrum(matrix: Floats, low: float, high: float) -> Floats:
     """The symmetric matrix (or stack of them) with its eigenvalues cut to [low, high]."""
     values, vectors = np.linalg.eigh(matrix)
     cut = np.clip(values, low, high)
-    result: Floats = (vectors * cut[..., None, :]) @ np.swapaxes(
-        vectors, -1, -2
-    )
+    result: Floats = (vectors * cut[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return result
 
 
-def item_moments(
-    released: Floats, weight: Floats, moment: Floats, sd: Floats
-) -> Floats:
+def item_moments(released: Floats, weight: Floats, moment: Floats, sd: Floats) -> Floats:
     """A_i = W_i S + what is special to item i, shrunk by the noise: its spread is W_i^2
     t^2, t^2 by moments.
 
@@ -150,9 +134,7 @@ def unpack(packed: Floats, width: int) -> Floats:
     return out
 
 
-def _sized(
-    right: Floats, left: Floats, noise: Floats, sizes: Floats
-) -> list[float]:
+def _sized(right: Floats, left: Floats, noise: Floats, sizes: Floats) -> list[float]:
     """`_cost` for priors that are multiples of I."""
     if left.ndim == 1:
         plain = right
@@ -163,9 +145,7 @@ def _sized(
         plain = np.einsum("nab,na->nb", basis, right)
         answer = np.einsum("nab,nab->nb", basis, left @ basis)
     spreads = (size * answer**2 + error for size in sizes)
-    costs = (
-        float(np.sum(np.log(spread) + plain**2 / spread)) for spread in spreads
-    )
+    costs = (float(np.sum(np.log(spread) + plain**2 / spread)) for spread in spreads)
     return [cost if np.isfinite(cost) else np.inf for cost in costs]
 
 
@@ -179,9 +159,7 @@ class _Posterior(NamedTuple):
     """Sum of the covariances."""
 
 
-def _posterior(
-    right: Floats, left: Floats, noise: Floats, prior: Floats
-) -> _Posterior:
+def _posterior(right: Floats, left: Floats, noise: Floats, prior: Floats) -> _Posterior:
     if left.ndim == 1:
         values, basis = np.linalg.eigh(prior)
         total = left[:, None] ** 2 * values + noise[:, None]
@@ -190,9 +168,7 @@ def _posterior(
         together = (basis * kept.sum(axis=0)) @ basis.T
         return _Posterior(mean, kept.sum(axis=1), together)
     spread = left @ prior
-    gain = np.swapaxes(
-        np.linalg.solve(spread @ np.swapaxes(left, 1, 2) + noise, spread), 1, 2
-    )
+    gain = np.swapaxes(np.linalg.solve(spread @ np.swapaxes(left, 1, 2) + noise, spread), 1, 2)
     covariance = prior - gain @ spread
     return _Posterior(
         np.einsum("nab,nb->na", gain, right),
@@ -210,8 +186,5 @@ def _cost(right: Floats, left: Floats, noise: Floats, prior: Floats) -> float:
     else:
         total = left @ prior @ np.swapaxes(left, 1, 2) + noise
         solved = np.linalg.solve(total, right[:, :, None])[:, :, 0]
-        value = float(
-            np.linalg.slogdet(total)[1].sum()
-            + np.einsum("na,na->", right, solved)
-        )
+        value = float(np.linalg.slogdet(total)[1].sum() + np.einsum("na,na->", right, solved))
     return value if np.isfinite(value) else np.inf

@@ -78,11 +78,7 @@ def leanings(loadings: Floats, weight: Floats, kept: int) -> Leanings:
 
 
 def coefficients(
-    products: Floats,
-    packed: Floats,
-    sd: float,
-    axes: Axes,
-    directions: NDArray[np.bool_],
+    products: Floats, packed: Floats, sd: float, axes: Axes, directions: NDArray[np.bool_]
 ) -> Floats:
     """B, directions x axes, from the released sums of h s', with noise of `sd`, and of hh'
     (packed), with noise of about that size. Nothing for `directions` and axes that are not

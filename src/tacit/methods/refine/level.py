@@ -55,18 +55,14 @@ class Level:
     """Ratings of a typical person (geometric mean), between 2 and 1,000."""
 
 
-def shrink(
-    noisy: float, sd: float, centre: float, spread: float
-) -> tuple[float, float]:
+def shrink(noisy: float, sd: float, centre: float, spread: float) -> tuple[float, float]:
     """Posterior mean and variance of a number that is N(centre, spread^2) and was released
     with noise N(0, sd^2)."""
     kept = spread**2 / (spread**2 + sd**2)
     return centre + kept * (noisy - centre), spread**2 * (1.0 - kept)
 
 
-def level_of_users(
-    released: NDArray[np.float64], sd: float, people: float
-) -> Level:
+def level_of_users(released: NDArray[np.float64], sd: float, people: float) -> Level:
     """From the two sums of unit `user`, released with noise of standard deviation `sd` each."""
     mean, variance = shrink(
         2.0 / MEAN_WEIGHT * float(released[0]) / people,
@@ -75,40 +71,21 @@ def level_of_users(
         LEVEL_SD,
     )
     step = LOG_COUNT_MIDDLE / COUNT_WEIGHT / people
-    return Level(
-        mean,
-        variance,
-        _count(LOG_COUNT_MIDDLE + step * float(released[1]), step * sd),
-    )
+    return Level(mean, variance, _count(LOG_COUNT_MIDDLE + step * float(released[1]), step * sd))
 
 
-def level_of_ratings(
-    released: NDArray[np.float64], sd: float, people: float
-) -> Level:
+def level_of_ratings(released: NDArray[np.float64], sd: float, people: float) -> Level:
     """From the three sums of unit `rating`. The level is a ratio of sums, so it needs no
     number of people."""
-    least = people / (
-        1.0 + OWN_SHRINKAGE
-    )  # a person with one rating adds 1/6 to the second sum
+    least = people / (1.0 + OWN_SHRINKAGE)  # a person with one rating adds 1/6 to the second sum
     total = float(np.clip(released[1], least, max(people, least)))
     mean, variance = shrink(
-        float(released[0]) / total,
-        sd * np.hypot(1.0, LEVEL_SD) / total,
-        0.0,
-        LEVEL_SD,
+        float(released[0]) / total, sd * np.hypot(1.0, LEVEL_SD) / total, 0.0, LEVEL_SD
     )
-    return Level(
-        mean,
-        variance,
-        _count(6.0 * float(released[2]) / people, 6.0 * sd / people),
-    )
+    return Level(mean, variance, _count(6.0 * float(released[2]) / people, 6.0 * sd / people))
 
 
 def _count(noisy: float, sd: float) -> float:
     return float(
-        np.clip(
-            2.0 ** min(shrink(noisy, sd, LOG_COUNT, LOG_COUNT_SD)[0], 20.0),
-            2.0,
-            1000.0,
-        )
+        np.clip(2.0 ** min(shrink(noisy, sd, LOG_COUNT, LOG_COUNT_SD)[0], 20.0), 2.0, 1000.0)
     )

@@ -67,11 +67,7 @@ def likings(
     found = fit_loadings(rest, sd, known, rank_max=RANK, together=together)
     fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
     unknown = found.spread.astype(np.float64) / KEPT
-    typical = (
-        float((fresh**2).sum(axis=1).mean() + unknown.mean())
-        if found.rank
-        else 0.0
-    )
+    typical = float((fresh**2).sum(axis=1).mean() + unknown.mean()) if found.rank else 0.0
     return Likings(turn, fresh, unknown, typical)
 
 
@@ -81,9 +77,7 @@ def shared_scatter(rows: int, people: float) -> float:
     return TOGETHER + (MOST_TOGETHER - TOGETHER) * crowded
 
 
-def _turn(
-    matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Floats
-) -> Floats:
+def _turn(matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Floats) -> Floats:
     """T^1/2, by the projection of the whitened matrix on the whitened loadings."""
     width = loadings.shape[1]
     white = (sd**2 + known.sampling * known.weight**2 + 1e-30) ** -0.25
@@ -100,11 +94,7 @@ def _turn(
     # The diagonal was never released: it is taken to be what the loadings say, and so drops
     # out of the difference.
     own = (rows**2).sum(axis=1)
-    difference = (
-        whitened.T @ (matrix @ whitened)
-        + (basis.T * own) @ basis
-        - np.diag(size**2)
-    )
+    difference = whitened.T @ (matrix @ whitened) + (basis.T * own) @ basis - np.diag(size**2)
     values, vectors = np.linalg.eigh((difference + difference.T) / 2)
     edge = 2 * np.sqrt(len(size))
     cleaned = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def ridge_weights(
-    covariance: Array, to_item: Array, ridge: Array | float
-) -> Array:
+def ridge_weights(covariance: Array, to_item: Array, ridge: Array | float) -> Array:
     """Bell & Koren's weights: solve (C + ridge I) w = c, the neighbours' covariance C and
     theirs with the item, c.
 
@@ -64,9 +62,7 @@ class Product:
         return np.asarray(self.loadings[rows] @ self.loadings.T)
 
 
-def strongest(
-    matrix: Array | Product, n: int, *, block: int = 512
-) -> Neighbours:
+def strongest(matrix: Array | Product, n: int, *, block: int = 512) -> Neighbours:
     """Each row's `n` entries of largest size off the diagonal, strongest first; ties by
     item number."""
     size = len(matrix)
@@ -119,6 +115,4 @@ def ease(loadings: Array, diagonal: Array) -> LowRankEase:
     inner = np.linalg.inv(np.eye(work.shape[1]) + work.T @ spread)
     left = spread @ inner
     own = inverse - (left * spread).sum(1)
-    return LowRankEase(
-        left.astype(np.float32), (spread / own[:, None]).astype(np.float32)
-    )
+    return LowRankEase(left.astype(np.float32), (spread / own[:, None]).astype(np.float32))

@@ -77,10 +77,7 @@ class Columns:
 
     @staticmethod
     def of(
-        weights: Weights,
-        features: Floats | None,
-        level_variance: float,
-        known: Known | None,
+        weights: Weights, features: Floats | None, level_variance: float, known: Known | None
     ) -> Columns:
         """A one, popularity above the knee and below it, what public people say, features."""
         columns = [np.ones(len(weights.mean)), *kneed(weights.popularity)]
@@ -89,9 +86,7 @@ class Columns:
             columns.append(known.effect)
             own.append(PUBLIC_SD**2)
         plain = len(own)
-        matrix = np.column_stack(
-            columns if features is None else [*columns, features]
-        )
+        matrix = np.column_stack(columns if features is None else [*columns, features])
         told = float(matrix[:, plain:].var(axis=0).sum())
         shared = EXPLAINED / max(told, 1e-12)
         spread = np.array(own + [shared] * (matrix.shape[1] - plain))
@@ -213,9 +208,7 @@ class Regression:
         variance = self.weights.square * apart + self._noise
         weighted = design * (mean**2 / variance)[:, None]
         return _System(
-            variance,
-            design.T @ weighted,
-            design.T @ (mean * self.evidence.total / variance),
+            variance, design.T @ weighted, design.T @ (mean * self.evidence.total / variance)
         )
 
     def search(self) -> LikelyScales:
@@ -225,24 +218,16 @@ class Regression:
         total = self.evidence.total
         for between in BETWEEN_GRID:
             found = self._system(between)
-            start = float(
-                np.sum(np.log(found.variance) + total**2 / found.variance)
-            )
+            start = float(np.sum(np.log(found.variance) + total**2 / found.variance))
             start += _surprise(between)
             for scale in self.columns.scales:
                 penalty = self.columns.penalty(scale)
                 system = found.gram + np.diag(penalty)
-                value = (
-                    start
-                    + np.linalg.slogdet(system)[1]
-                    - np.sum(np.log(penalty))
-                )
+                value = start + np.linalg.slogdet(system)[1] - np.sum(np.log(penalty))
                 value -= found.right @ np.linalg.solve(system, found.right)
                 value += (np.log(4.0 * scale) / BETWEEN_SPREAD) ** 2
                 if value < best.value:
-                    best = LikelyScales(
-                        float(value), float(between), float(scale)
-                    )
+                    best = LikelyScales(float(value), float(between), float(scale))
         return best
 
     def solve(self, found: LikelyScales) -> EffectsSolved:
@@ -276,14 +261,10 @@ class Regression:
         rest = possible.total - possible.weight * moved
         right = design.T @ (trust * rest).sum(axis=1)
         seen = (trust * possible.weight).sum(axis=1)
-        covariance = np.linalg.inv(
-            design.T @ (design * seen[:, None]) + penalty
-        )
+        covariance = np.linalg.inv(design.T @ (design * seen[:, None]) + penalty)
         return covariance @ right, covariance
 
-    def _effects(
-        self, possible: _Possible, numbers: _Numbers, covariance: Floats
-    ) -> EffectsSolved:
+    def _effects(self, possible: _Possible, numbers: _Numbers, covariance: Floats) -> EffectsSolved:
         design = self.columns.matrix
         expected = design @ numbers.fitted
         chance, variance = _chances(possible, expected, numbers)
@@ -298,8 +279,7 @@ class Regression:
         doubt = np.einsum("ij,ij->i", design @ covariance, design)
         return EffectsSolved(
             middle,
-            (chance * around).sum(axis=1)
-            + (chance * kept).sum(axis=1) ** 2 * doubt,
+            (chance * around).sum(axis=1) + (chance * kept).sum(axis=1) ** 2 * doubt,
             (chance * gain).sum(axis=1),
             numbers.fitted,
             numbers.between,
@@ -323,10 +303,7 @@ class Regression:
         weights, evidence = self.weights, self.evidence
         mean = weights.mean[:, None]
         wide = np.log(
-            np.maximum(
-                weights.square / np.maximum(weights.mean**2, 1e-300),
-                1.0 + 1e-12,
-            )
+            np.maximum(weights.square / np.maximum(weights.mean**2, 1e-300), 1.0 + 1e-12)
         )[:, None]
         weight = mean * np.exp(np.sqrt(wide) * POINTS - wide / 2.0)
         popularity = weights.standard(np.log(np.maximum(weight, 1e-300)))
@@ -335,15 +312,12 @@ class Regression:
         assert evidence.cross is not None
         assert evidence.apart is not None
         log_chance = -0.5 * POINTS**2 - (
-            weight * evidence.cross[:, None]
-            + 0.5 * weight**2 * evidence.apart[:, None]
+            weight * evidence.cross[:, None] + 0.5 * weight**2 * evidence.apart[:, None]
         )
         return _Possible(
             weight=weight,
-            noise=1.0 / evidence.precision[:, None]
-            + np.asarray(self.sampling)[..., None] * weight,
-            total=evidence.total[:, None]
-            + (weight - mean) * evidence.taken[:, None],
+            noise=1.0 / evidence.precision[:, None] + np.asarray(self.sampling)[..., None] * weight,
+            total=evidence.total[:, None] + (weight - mean) * evidence.taken[:, None],
             log_chance=log_chance,
             popularity=popularity,
             shape=np.broadcast_to(self.shape, len(weight))[:, None],
@@ -357,9 +331,7 @@ def _surprise(between: float) -> float:
     return float((np.log(between / BETWEEN) / BETWEEN_SPREAD) ** 2)
 
 
-def _chances(
-    possible: _Possible, expected: Floats, numbers: _Numbers
-) -> tuple[Floats, Floats]:
+def _chances(possible: _Possible, expected: Floats, numbers: _Numbers) -> tuple[Floats, Floats]:
     """Of each weight, the sums known; and the variance of the sums at each."""
     prior = possible.prior(expected, numbers.fitted)
     rest = possible.total - possible.weight * prior
@@ -369,16 +341,13 @@ def _chances(
     return chance / chance.sum(axis=1, keepdims=True), variance
 
 
-def _likeliest(
-    possible: _Possible, expected: Floats, numbers: _Numbers, grid: Floats
-) -> _Numbers:
+def _likeliest(possible: _Possible, expected: Floats, numbers: _Numbers, grid: Floats) -> _Numbers:
     """The most probable t^2, and then h, given the coefficients."""
     prior = possible.prior(expected, numbers.fitted)
     rest = possible.total - possible.weight * prior
     # A line for each point: few points of many items are added up quickly that way.
     square, noise, chance = (
-        np.ascontiguousarray(each.T)
-        for each in (rest**2, possible.noise, possible.log_chance)
+        np.ascontiguousarray(each.T) for each in (rest**2, possible.noise, possible.log_chance)
     )
 
     def apart(fall: float) -> Floats:

@@ -83,12 +83,8 @@ def _top(count: int) -> tuple[float, ...]:
     size = ndtri((1 + u) / 2)
     each = []
     for rank in range(count, 0, -1):
-        log_ways = (
-            gammaln(count + 1) - gammaln(rank) - gammaln(count + 1 - rank)
-        )
-        density = np.exp(
-            log_ways + (rank - 1) * np.log(u) + (count - rank) * np.log1p(-u)
-        )
+        log_ways = gammaln(count + 1) - gammaln(rank) - gammaln(count + 1 - rank)
+        density = np.exp(log_ways + (rank - 1) * np.log(u) + (count - rank) * np.log1p(-u))
         each.append(float(np.mean(size * density)))
     means = np.cumsum(each) / np.arange(1, count + 1)
     return tuple(float(x) for x in means)

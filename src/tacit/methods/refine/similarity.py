@@ -53,11 +53,7 @@ def cosine(covariance: Floats, noise_sd: float, weight: Floats) -> Floats:
     anything.
     """
     found = shrink_spectrum(covariance, noise_sd, RANK_MAX)
-    line = (
-        weight
-        * max(float(covariance.diagonal().sum()), 1e-12)
-        / max(float(weight.sum()), 1e-12)
-    )
+    line = weight * max(float(covariance.diagonal().sum()), 1e-12) / max(float(weight.sum()), 1e-12)
     signal = DIAGONAL_VARIANCE * line**2
     kept = signal / (signal + 2.0 * noise_sd**2 + 1e-300)
     found_diagonal = line + kept * (covariance.diagonal() - line)
@@ -70,14 +66,8 @@ def cosine(covariance: Floats, noise_sd: float, weight: Floats) -> Floats:
 def scaled(similarity: Floats, chance: Floats, divisor: float) -> Floats:
     """The similarities, multiplied so that a typical person's divisor is `divisor`;
     `chance` is that of each item to be among a person's ratings. Zero stays zero."""
-    typical = float(chance @ (np.abs(similarity) @ chance)) / max(
-        float(chance.sum()), 1e-12
-    )
-    return (
-        similarity * (divisor / typical)
-        if typical > 1e-12
-        else similarity * 0.0
-    )
+    typical = float(chance @ (np.abs(similarity) @ chance)) / max(float(chance.sum()), 1e-12)
+    return similarity * (divisor / typical) if typical > 1e-12 else similarity * 0.0
 
 
 def powered(similarity: Floats, power: float) -> Floats:
@@ -96,9 +86,7 @@ def clean_step(gradient: Floats, noise_sd: float) -> Floats:
     return np.asarray(out)
 
 
-def choose(
-    released: Floats, sd: Floats, people: float, noise: float
-) -> tuple[int | None, float]:
+def choose(released: Floats, sd: Floats, people: float, noise: float) -> tuple[int | None, float]:
     """The candidate of least error, or None if none stands out of the noise; and the
     variance of a rating around it.
 

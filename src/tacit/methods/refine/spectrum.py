@@ -79,9 +79,7 @@ def leading(
     # What clears the edge is larger than the noise's eigenvalues of either sign, so little
     # room beyond `rank` will do.
     width = min(size, rank + max(20, rank // 3))
-    basis = np.random.default_rng(0).standard_normal(
-        (size, width), dtype=np.float32
-    )
+    basis = np.random.default_rng(0).standard_normal((size, width), dtype=np.float32)
     if near is not None:
         basis[:, : near.shape[1]] = near * np.float32(np.sqrt(size))
     for _ in range(rounds if near is None else 1):
@@ -108,9 +106,7 @@ def shrink_spectrum(
     edge's own fluctuation (Tracy-Widom), to be believed.
     """
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise SettingError(
-            f"a spectrum needs a square matrix, not one of shape {matrix.shape}"
-        )
+        raise SettingError(f"a spectrum needs a square matrix, not one of shape {matrix.shape}")
     if not noise_sd >= 0:
         raise SettingError(f"noise_sd must be 0 or more, not {noise_sd}")
     size = len(matrix)
@@ -119,16 +115,13 @@ def shrink_spectrum(
     work = matrix.copy() if impute else matrix
     if impute:
         np.fill_diagonal(work, 0.0)
-    found = Spectrum(
-        np.zeros(0, matrix.dtype), np.zeros((size, 0), matrix.dtype)
-    )
+    found = Spectrum(np.zeros(0, matrix.dtype), np.zeros((size, 0), matrix.dtype))
     vectors = None
     for turn in range(1 + passes if impute else 1):
         values, vectors = leading(work, rank_max, near=vectors)
         # With no noise at all, rounding is the floor.
         keep = values > max(
-            believed,
-            float(np.finfo(matrix.dtype).eps) * size * float(values[:1].sum()),
+            believed, float(np.finfo(matrix.dtype).eps) * size * float(values[:1].sum())
         )
         found = Spectrum(np.sqrt(values[keep] ** 2 - edge**2), vectors[:, keep])
         if impute and turn < passes:

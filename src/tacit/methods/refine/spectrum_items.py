@@ -79,37 +79,22 @@ def profile(
     counts = np.maximum(counts, 1e-6)
     mean = float(counts.sum()) / max(people, 1.0)
     if unit == "user":
-        each = (
-            WHOLE_PERSON * mean * mean
-            if mean * mean > cap
-            else float(np.sqrt(cap)) * mean
-        )
+        each = WHOLE_PERSON * mean * mean if mean * mean > cap else float(np.sqrt(cap)) * mean
         pair = 1.0 / (BUSIER * variance * each + offset)
     else:
         each = mean
         pair = 1.0 / float(np.sqrt(BUSIER * variance * each + offset))
     shape = counts**TOGETHER_POWER
     total = people * UNEVEN * each * each * pair
-    return Profile(
-        shape * (np.sqrt(total) / shape.sum()), variance * variance * pair
-    )
+    return Profile(shape * (np.sqrt(total) / shape.sum()), variance * variance * pair)
 
 
-def leading_block(
-    weight: Array, noise_sd: float, sampling: float
-) -> NDArray[np.int64]:
+def leading_block(weight: Array, noise_sd: float, sampling: float) -> NDArray[np.int64]:
     """Items among which a common factor stands out most from the noise: twice the argmax of
     signal over sqrt(size)."""
     signal = weight**2 / np.sqrt(noise_sd**2 + sampling * weight**2 + 1e-30)
     order = np.argsort(-signal, kind="stable")
-    best = (
-        int(
-            np.argmax(
-                np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(order) + 1))
-            )
-        )
-        + 1
-    )
+    best = int(np.argmax(np.cumsum(signal[order]) / np.sqrt(np.arange(1, len(order) + 1)))) + 1
     return np.sort(order[: max(2 * best, LEAST_BLOCK)])
 
 
@@ -151,10 +136,7 @@ def fit_loadings(
     size, rank = loadings.shape
     if rank == 0:
         return Loadings(loadings, np.zeros(size, matrix.dtype), known.sampling)
-    weight, scatter = (
-        known.weight.astype(matrix.dtype),
-        together * known.sampling,
-    )
+    weight, scatter = (known.weight.astype(matrix.dtype), together * known.sampling)
     state = _State(matrix, float(noise_sd) ** 2, weight, loadings, scatter)
     state.refresh(block)
     rest = np.setdiff1d(np.arange(size), block)
@@ -168,9 +150,7 @@ def fit_loadings(
             more, per = state.regress(rows, everyone)
             excess, scale = excess + more, scale + per
         state.refresh(everyone)
-        state.sampling = (
-            together * max(excess / scale, 0.0) if scale > 0 else state.sampling
-        )
+        state.sampling = together * max(excess / scale, 0.0) if scale > 0 else state.sampling
     return Loadings(state.loadings, state.spread(), state.sampling / together)
 
 
@@ -179,12 +159,7 @@ class _State:
     sampling variance."""
 
     def __init__(
-        self,
-        matrix: Array,
-        noise: float,
-        weight: Array,
-        loadings: Array,
-        sampling: float,
+        self, matrix: Array, noise: float, weight: Array, loadings: Array, sampling: float
     ) -> None:
         self.matrix = matrix
         self.noise = noise
@@ -208,42 +183,29 @@ class _State:
     def spread(self) -> Array:
         return np.asarray(self.packed[:, self.on_diagonal].sum(1))
 
-    def regress(
-        self, rows: NDArray[np.int64], on: NDArray[np.int64]
-    ) -> tuple[float, float]:
+    def regress(self, rows: NDArray[np.int64], on: NDArray[np.int64]) -> tuple[float, float]:
         """Posterior of `rows` given the items `on`; returns the excess of squared residuals
         and what it scales with."""
         whole = len(on) == len(self.matrix)
         entries = self.matrix[rows] if whole else self.matrix[np.ix_(rows, on)]
         known, spread = (
-            (self.loadings, self.packed)
-            if whole
-            else (self.loadings[on], self.packed[on])
+            (self.loadings, self.packed) if whole else (self.loadings[on], self.packed[on])
         )
         pair = self.weight[rows][:, None] * self.weight[on]
         inverse = 1.0 / (self.noise + self.sampling * pair + 1e-30)
         place = np.searchsorted(on, rows)
         place[place == len(on)] = 0
         own = on[place] == rows
-        inverse[np.flatnonzero(own), place[own]] = (
-            0.0  # the diagonal was never released
-        )
+        inverse[np.flatnonzero(own), place[own]] = 0.0  # the diagonal was never released
         gain = pair * inverse
-        precision = (gain * pair) @ (
-            known[:, self.low[0]] * known[:, self.low[1]] + spread
-        )
-        full = np.empty(
-            (len(rows), known.shape[1], known.shape[1]), self.matrix.dtype
-        )
+        precision = (gain * pair) @ (known[:, self.low[0]] * known[:, self.low[1]] + spread)
+        full = np.empty((len(rows), known.shape[1], known.shape[1]), self.matrix.dtype)
         full[:, self.low[0], self.low[1]] = precision
         full[:, self.low[1], self.low[0]] = precision
         full += np.diag(1.0 / self.prior)
         covariance = np.linalg.inv(full)
         mean = np.einsum("ikl,il->ik", covariance, (entries * gain) @ known)
-        self.loadings[rows], self.packed[rows] = (
-            mean,
-            covariance[:, self.low[0], self.low[1]],
-        )
+        self.loadings[rows], self.packed[rows] = (mean, covariance[:, self.low[0], self.low[1]])
         residual = entries - pair * (mean @ known.T)
         trust = gain * inverse
         return (

@@ -33,11 +33,7 @@ large as its catalogue allows, not as the noise does, and little lies below the 
 
 
 def shrink_whole_spectrum(
-    matrix: Array,
-    noise_sd: float,
-    rank_max: int = 60,
-    *,
-    margin: float = 1.0,
+    matrix: Array, noise_sd: float, rank_max: int = 60, *, margin: float = 1.0
 ) -> Spectrum:
     """The at most `rank_max` leading directions, each with the value that it is worth.
 
@@ -56,9 +52,7 @@ def shrink_whole_spectrum(
     return _kept(work, edge, believed, rank_max)
 
 
-def _kept(
-    matrix: Array, edge: float, believed: float, rank_max: int
-) -> Spectrum:
+def _kept(matrix: Array, edge: float, believed: float, rank_max: int) -> Spectrum:
     values, vectors = np.linalg.eigh(matrix)
     values, vectors = values[::-1], vectors[:, ::-1]
     if not len(values) or values[0] <= believed:
@@ -67,9 +61,7 @@ def _kept(
     # A direction is worth no more than one that stands out further.
     worth = np.minimum.accumulate(worth)
     kept = worth > 0
-    return Spectrum(
-        worth[kept].astype(matrix.dtype), vectors[:, :rank_max][:, kept]
-    )
+    return Spectrum(worth[kept].astype(matrix.dtype), vectors[:, :rank_max][:, kept])
 
 
 def _worth(values: Floats, edge: float, rank_max: int) -> Floats:

@@ -46,15 +46,11 @@ def typical_axes(
     of X'PX."""
     width = loadings.shape[1]
     chance = weight / max(float(weight.sum()), 1e-300)
-    values, vectors = np.linalg.eigh(
-        count * (loadings.T * (chance * precision)) @ loadings
-    )
+    values, vectors = np.linalg.eigh(count * (loadings.T * (chance * precision)) @ loadings)
     best = np.argsort(-values, kind="stable")[:kept]
     out, reliability = np.zeros((width, kept)), np.ones(kept)
     out[:, : len(best)] = vectors[:, best]
-    reliability[: len(best)] = np.maximum(values[best], 1e-6) / (
-        1 + np.maximum(values[best], 1e-6)
-    )
+    reliability[: len(best)] = np.maximum(values[best], 1e-6) / (1 + np.maximum(values[best], 1e-6))
     return Axes(out, reliability)
 
 
@@ -88,20 +84,13 @@ class TasteEvidence:
         return TasteEvidence(np.zeros((items, axes)), np.zeros((items, axes)))
 
     def add(
-        self,
-        released: Floats,
-        sd: float,
-        scale: Floats,
-        weights: Weights,
-        change: Floats,
+        self, released: Floats, sd: float, scale: Floats, weights: Weights, change: Floats
     ) -> TasteEvidence:
         """With a further release of scale W_i (true change - `change`) + N(0, sd^2)."""
         precision = (scale / sd) ** 2
         both = self.precision + precision
         total = released / scale + weights.mean[:, None] * change
-        return TasteEvidence(
-            (self.precision * self.total + precision * total) / both, both
-        )
+        return TasteEvidence((self.precision * self.total + precision * total) / both, both)
 
 
 def taste_changes(

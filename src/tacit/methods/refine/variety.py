@@ -66,9 +66,7 @@ class Raters:
             wanted = round(self.count * np.exp(ACTIVITY * score))
             each = int(np.clip(wanted, 1, max(items // 2, 1)))
             # The largest of log-weight plus Gumbel noise: a draw without replacement.
-            order = np.argpartition(
-                -(appeal + rng.gumbel(size=items)), each - 1
-            )
+            order = np.argpartition(-(appeal + rng.gumbel(size=items)), each - 1)
             drawn.append(order[:each])
         return drawn
 
@@ -85,9 +83,7 @@ class Expected:
     """Ratings have twice the chance in them."""
 
 
-def expected(
-    loadings: Floats, groups: NDArray[np.int64], axes: Floats, raters: Raters
-) -> Expected:
+def expected(loadings: Floats, groups: NDArray[np.int64], axes: Floats, raters: Raters) -> Expected:
     """Averages over invented people."""
     width, kept = axes.shape
     names = np.unique(groups)
@@ -150,9 +146,7 @@ def retaste(
     return result
 
 
-def _spread(
-    told: Floats, fixed: Floats, turns: Floats, noise: Floats
-) -> tuple[float, Floats]:
+def _spread(told: Floats, fixed: Floats, turns: Floats, noise: Floats) -> tuple[float, Floats]:
     """The most probable spread of turns, and K^-1 `told` under it, K being the covariance of
     what was told."""
     least = np.diag(np.maximum(noise, 1e-12))

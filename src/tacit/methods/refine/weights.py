@@ -60,11 +60,7 @@ class Weights:
     def standard(self, log: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log weights on the scale of `popularity`."""
         centre = float(self.mean @ self.log / self.mean.sum())
-        return np.clip(
-            (log - centre) / max(self.log_spread, LEAST_SPREAD),
-            -FARTHEST,
-            FARTHEST,
-        )
+        return np.clip((log - centre) / max(self.log_spread, LEAST_SPREAD), -FARTHEST, FARTHEST)
 
 
 def denoise_weights(
@@ -89,27 +85,17 @@ def denoise_weights(
     sd = max(sd, 1e-9 * high)
     known = 1.0 / (doubt * mean) ** 2
     seen = len(noisy) / sd**2
-    level = (
-        (known * mean + seen * float(np.mean(noisy))) / (known + seen)
-        if len(noisy)
-        else mean
-    )
-    prior = _learn_prior(
-        noisy, sd, grid, float(np.clip(level, 1.01 * low, 0.99 * high))
-    )
+    level = (known * mean + seen * float(np.mean(noisy))) / (known + seen) if len(noisy) else mean
+    prior = _learn_prior(noisy, sd, grid, float(np.clip(level, 1.01 * low, 0.99 * high)))
     if features is not None and features.shape[1] and len(noisy):
-        posterior = _featured(
-            _likelihood(noisy, sd, grid), np.log(grid), prior, features
-        )
+        posterior = _featured(_likelihood(noisy, sd, grid), np.log(grid), prior, features)
     else:
         posterior = _posterior(noisy, sd, grid, prior)
     log_grid = np.log(grid)
     by_weight = prior * grid / (prior @ grid)
     centre = float(by_weight @ log_grid)
     spread = float(np.sqrt(by_weight @ (log_grid - centre) ** 2))
-    return Weights(
-        posterior @ grid, posterior @ grid**2, posterior @ log_grid, spread
-    )
+    return Weights(posterior @ grid, posterior @ grid**2, posterior @ log_grid, spread)
 
 
 @dataclass(frozen=True)
@@ -146,25 +132,18 @@ def emphasis(
 
 
 def _learn_prior(
-    noisy: NDArray[np.float64],
-    sd: float,
-    grid: NDArray[np.float64],
-    level: float,
+    noisy: NDArray[np.float64], sd: float, grid: NDArray[np.float64], level: float
 ) -> NDArray[np.float64]:
     """EM over the distributions on the grid whose mean is `level`."""
     values = np.sort(noisy)
     if len(values) > SAMPLE:
-        values = values[
-            np.linspace(0, len(values) - 1, SAMPLE).round().astype(np.int64)
-        ]
+        values = values[np.linspace(0, len(values) - 1, SAMPLE).round().astype(np.int64)]
     likelihood = _likelihood(values, sd, grid)
     prior = _tilt(np.full(GRID, 1.0 / GRID), grid, level)
     for _ in range(SWEEPS if len(values) else 0):
         evidence = likelihood @ prior
         prior = prior * (likelihood.T @ (1.0 / evidence)) / len(values)
-        prior = _tilt(
-            (1.0 - FLOOR) * prior / prior.sum() + FLOOR / GRID, grid, level
-        )
+        prior = _tilt((1.0 - FLOOR) * prior / prior.sum() + FLOOR / GRID, grid, level)
     return prior
 
 
@@ -196,20 +175,11 @@ def _featured(
         posterior /= posterior.sum(axis=1, keepdims=True)
         expected = posterior @ log_grid
         shift = np.clip(
-            features
-            @ np.linalg.solve(
-                system, features.T @ (expected - expected.mean())
-            ),
-            -3.0,
-            3.0,
+            features @ np.linalg.solve(system, features.T @ (expected - expected.mean())), -3.0, 3.0
         )
         shift -= shift.mean()
         nearest = np.clip(
-            np.rint((log_grid - shift[:, None] - log_grid[0]) / step).astype(
-                np.int64
-            ),
-            0,
-            size - 1,
+            np.rint((log_grid - shift[:, None] - log_grid[0]) / step).astype(np.int64), 0, size - 1
         )
         found = np.bincount(nearest.ravel(), posterior.ravel(), minlength=size)
         rest = (1 - 10 * FLOOR) * found / found.sum() + 10 * FLOOR / size
@@ -249,10 +219,7 @@ def _likelihood(
 
 
 def _posterior(
-    noisy: NDArray[np.float64],
-    sd: float,
-    grid: NDArray[np.float64],
-    prior: NDArray[np.float64],
+    noisy: NDArray[np.float64], sd: float, grid: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     joint = _likelihood(noisy, sd, grid) * prior
     result: NDArray[np.float64] = joint / joint.sum(axis=1, keepdims=True)

@@ -38,12 +38,7 @@ MOST = 1e3
 
 
 def widths(
-    gains: Floats,
-    sd: float,
-    trials: Floats,
-    groups: Groups,
-    information: Floats,
-    each: float,
+    gains: Floats, sd: float, trials: Floats, groups: Groups, information: Floats, each: float
 ) -> dict[int, float]:
     """How many times as much as the default says tastes of each group vary.
 
@@ -83,23 +78,17 @@ def expected(trials: Floats, groups: Groups, information: Floats) -> Floats:
 
     def errors(scales: Floats) -> Floats:
         inner = one + scales[:, None] * information * scales
-        told = scales[:, None] * np.linalg.solve(
-            inner, scales[:, None] * information
-        )
+        told = scales[:, None] * np.linalg.solve(inner, scales[:, None] * information)
         missed = one - told
         by_column = np.einsum("ij,ij->j", missed, information @ missed)
         rest = (told * told.T).sum() + by_column[groups < 0].sum()
-        return np.array(
-            [rest, *(by_column[groups == name].sum() for name in names)]
-        )
+        return np.array([rest, *(by_column[groups == name].sum() for name in names)])
 
     default = errors(np.ones(len(groups)))
     return np.array([errors(row) - default for row in trials])
 
 
-def _posterior(
-    rows: Floats, right: Floats, prior: Floats
-) -> tuple[float, Floats]:
+def _posterior(rows: Floats, right: Floats, prior: Floats) -> tuple[float, Floats]:
     """Of numbers around 1 that are not negative, given `rows` times what they are beyond 1 with
     noise of 1: minus twice the log of how likely that was, and their means."""
     scaled = rows * prior

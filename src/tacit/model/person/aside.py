@@ -106,6 +106,4 @@ def tell_tastes(model: Model, own: Own) -> None:
 
 def tell_unrated() -> None:
     """Why there is no number."""
-    notice(
-        "a model of likes orders items and expects no ratings: `recommend` gives its order"
-    )
+    notice("a model of likes orders items and expects no ratings: `recommend` gives its order")

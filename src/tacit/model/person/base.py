@@ -75,9 +75,7 @@ class Reason:
     __repr__ = shapes
 
 
-def people_of(
-    ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
-) -> Iterator[Own]:
+def people_of(ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Iterator[Own]:
     """The people of a block, one after another."""
     for row in range(len(ptr) - 1):
         cells = slice(ptr[row], ptr[row + 1])
@@ -92,18 +90,13 @@ class PersonalModel(ABC):
     arrays_needed: ClassVar[Mapping[str, Needed]] = {}
     numbers_needed: ClassVar[Mapping[str, Number]] = {}
 
-    def __init__(
-        self, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]
-    ) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]) -> None:
         self.arrays = arrays
         self.numbers = numbers
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """An `Unfit` for arrays that have the right shapes and are still of no use."""
         if not items:
@@ -152,9 +145,7 @@ class PersonalModel(ABC):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """What `recommend` orders by, for a block of people: one row each."""
-        return np.stack(
-            [self.scores(own) for own in people_of(ptr, item, value)]
-        )
+        return np.stack([self.scores(own) for own in people_of(ptr, item, value)])
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """For `tacit export`."""
@@ -232,9 +223,7 @@ def personal_class(name: str) -> type[PersonalModel]:
             remedy="upgrade Tacit, or fit again",
         )
     module, kind = PERSONAL[name].split(":")
-    found: type[PersonalModel] = getattr(
-        import_module(f"tacit.model.person.{module}"), kind
-    )
+    found: type[PersonalModel] = getattr(import_module(f"tacit.model.person.{module}"), kind)
     return found
 
 

@@ -23,11 +23,7 @@ STEP_OF_TIME = 20.0
 
 
 def shares_of_features(
-    personal: PersonalModel,
-    catalogue: Catalogue,
-    own: Own,
-    row: int,
-    scale: float,
+    personal: PersonalModel, catalogue: Catalogue, own: Own, row: int, scale: float
 ) -> tuple[Share, ...]:
     """The same in rating points, of which the inner scale has `scale` to a unit; none for a
     model that does not rate, nor without own ratings."""
@@ -42,9 +38,7 @@ def shares_of_features(
     return tuple(Share(found.name, scale * found.points) for found in shares)
 
 
-def by_features(
-    catalogue: Catalogue, shift: NDArray[np.float64], row: int
-) -> list[Share]:
+def by_features(catalogue: Catalogue, shift: NDArray[np.float64], row: int) -> list[Share]:
     """Points of the shift for each feature that the item has, strongest first; none
     without features."""
     names: list[str] = []
@@ -56,9 +50,7 @@ def by_features(
         known = catalogue.years > 0
         middle = float(np.median(catalogue.years[known]))
         names.append("its year")
-        columns.append(
-            np.where(known, (catalogue.years - middle) / STEP_OF_TIME, 0.0)
-        )
+        columns.append(np.where(known, (catalogue.years - middle) / STEP_OF_TIME, 0.0))
     if not columns:
         return []
     matrix = np.column_stack(columns)

@@ -20,13 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.hidden import shapes
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
-from tacit.model.person.needs import (
-    LEAST_NOISE,
-    MOST_NEIGHBOURS,
-    Needed,
-    Number,
-    Unfit,
-)
+from tacit.model.person.needs import LEAST_NOISE, MOST_NEIGHBOURS, Needed, Number, Unfit
 
 
 class Centred(NamedTuple):
@@ -59,10 +53,7 @@ class CentredNeighbours(PersonalModel):
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """Covariances in one of two ways; for neighbours, what chooses them."""
         super().check_arrays(arrays, numbers, items)
@@ -125,9 +116,7 @@ class CentredNeighbours(PersonalModel):
         order = np.argsort(-closeness, kind="stable")
         return order[: self._most].astype(np.int64)
 
-    def _weights(
-        self, between: Floats, own: Own, used: NDArray[np.int64], asked: Any
-    ) -> Floats:
+    def _weights(self, between: Floats, own: Own, used: NDArray[np.int64], asked: Any) -> Floats:
         """(C + ridge)^-1 c over the used ratings, one column an item asked about."""
         items = own.items[used]
         system = between[np.ix_(used, items)]
@@ -223,10 +212,6 @@ class CentredNeighbours(PersonalModel):
 
         assert self._loadings is not None
         nothing = np.zeros(len(self._baseline))
-        model = GaussianModel(
-            nothing, nothing, self._loadings, self.numbers["ridge"]
-        )
-        added, _ = predict_cells(
-            model, cells.ptr, cells.item, rest, cells.ask_ptr, cells.ask_item
-        )
+        model = GaussianModel(nothing, nothing, self._loadings, self.numbers["ridge"])
+        added, _ = predict_cells(model, cells.ptr, cells.item, rest, cells.ask_ptr, cells.ask_item)
         return added

@@ -76,13 +76,10 @@ class Daily:
         precision = self.model.precision[self.items]
         days, place = np.unique(self.days, return_inverse=True)
         pull: Floats = np.asarray(
-            DAY / (1 + DAY * np.bincount(place, precision, len(days))),
-            np.float64,
+            DAY / (1 + DAY * np.bincount(place, precision, len(days))), np.float64
         )
         shared = np.zeros((len(days), self.model.loadings.shape[1]))
-        np.add.at(
-            shared, place, precision[:, None] * self.model.loadings[self.items]
-        )
+        np.add.at(shared, place, precision[:, None] * self.model.loadings[self.items])
         return pull[place], (pull[:, None] * shared)[place]
 
     def posterior(self) -> Posterior:
@@ -121,9 +118,7 @@ class Daily:
             return OnDay(rows, np.zeros(len(self.items)), DAY)
         pull, shared = self._shared()
         first = int(np.flatnonzero(today)[0])
-        weights = np.where(
-            today, pull[first] * self.model.precision[self.items], 0.0
-        )
+        weights = np.where(today, pull[first] * self.model.precision[self.items], 0.0)
         return OnDay(rows - shared[first], weights, float(pull[first]))
 
     def predict(self) -> tuple[Floats, Floats]:

@@ -21,9 +21,7 @@ class Descent(PersonalModel):
     """Needs `path` (steps x items x factors) and the numbers of the descent. Predictions
     are products of factors."""
 
-    arrays_needed: ClassVar[Mapping[str, Needed]] = {
-        "path": Needed(("steps", "items", "width"))
-    }
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {"path": Needed(("steps", "items", "width"))}
     numbers_needed: ClassVar[Mapping[str, Number]] = {
         "start": Number(),
         "rate": Number(),
@@ -35,10 +33,7 @@ class Descent(PersonalModel):
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """There is a last step."""
         if not len(arrays["path"]):
@@ -55,32 +50,18 @@ class Descent(PersonalModel):
         factors: Floats = self.path[-1].astype(np.float64)
         return factors
 
-    def _own(
-        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
-    ) -> Floats:
+    def _own(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:
         from tacit.kernels.descent import advance  # compiled on first use
 
         n = self.numbers
         rating = n["middle"] + n["unit_width"] * value
         own = np.zeros((len(ptr) - 1, self.path.shape[2] + 1))
         start = np.full(self.path.shape[2], n["start"])
-        advance(
-            ptr,
-            item,
-            rating,
-            self.path,
-            start,
-            n["rate"],
-            n["ridge"],
-            n.get("over", 0.0),
-            own,
-        )
+        advance(ptr, item, rating, self.path, start, n["rate"], n["ridge"], n.get("over", 0.0), own)
         return np.nan_to_num(own[:, :-1], nan=0.0, posinf=0.0, neginf=0.0)
 
     def _inner(self, raw: Floats) -> Floats:
-        return np.clip(
-            (raw - self.numbers["middle"]) / self.numbers["unit_width"], -2, 2
-        )
+        return np.clip((raw - self.numbers["middle"]) / self.numbers["unit_width"], -2, 2)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """The product of a person's last factors and an item's."""
@@ -105,31 +86,21 @@ class Descent(PersonalModel):
             keep = 1 - 2 * n["ridge"] * n["rate"] / (step + 1)
             left = n["middle"] - rows @ factors
             factors = keep * factors + 2 * rate / count * rows.T @ left
-            slope = keep * slope + 2 * rate / count * (
-                rows.T - rows.T @ rows @ slope
-            )
-        nobody = (
-            float(self.last[item] @ factors - n["middle"]) / n["unit_width"]
-        )
+            slope = keep * slope + 2 * rate / count * (rows.T - rows.T @ rows @ slope)
+        nobody = float(self.last[item] @ factors - n["middle"]) / n["unit_width"]
         return Reason(nobody, (self.last[item] @ slope) * own.values)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the last factors."""
         length = np.sqrt((self.last**2).sum(axis=1))
-        closeness: Floats = (
-            self.last
-            @ self.last[item]
-            / np.maximum(length * length[item], 1e-12)
-        )
+        closeness: Floats = self.last @ self.last[item] / np.maximum(length * length[item], 1e-12)
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, everybody's own steps first."""
         own = self._own(cells.ptr, cells.item, cells.value)
         who = np.repeat(np.arange(len(own)), np.diff(cells.ask_ptr))
-        return self._inner(
-            np.einsum("ij,ij->i", own[who], self.last[cells.ask_item])
-        )
+        return self._inner(np.einsum("ij,ij->i", own[who], self.last[cells.ask_item]))
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats

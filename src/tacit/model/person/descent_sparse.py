@@ -44,9 +44,7 @@ class SparseDescent(Descent):
     @cached_property
     def reduced(self) -> Floats:
         """B with Phi'B = the last factors."""
-        solved = np.linalg.lstsq(
-            self.projection.T.astype(np.float64), self.last, rcond=None
-        )[0]
+        solved = np.linalg.lstsq(self.projection.T.astype(np.float64), self.last, rcond=None)[0]
         return np.asarray(solved, np.float64)
 
     @cached_property
@@ -62,9 +60,7 @@ class SparseDescent(Descent):
         """One row of raw ratings a person, from rows of own factors."""
         target = (self.reduced @ own.T).astype(np.float32)
         phi, rate = self.projection, np.float32(1 / self._size)
-        threshold = (
-            rate * np.float32(WEIGHT) * np.abs(phi.T @ target).max(axis=0)
-        )
+        threshold = rate * np.float32(WEIGHT) * np.abs(phi.T @ target).max(axis=0)
         found = np.zeros((phi.shape[1], own.shape[0]), np.float32)
         ahead, momentum = found, 1.0
         for _ in range(STEPS):
@@ -88,9 +84,7 @@ class SparseDescent(Descent):
         """The recovery is not linear in the ratings: what they change together is shared
         out evenly."""
         nobody = Own(own.items[:0], own.values[:0])
-        baseline, told = (
-            float(self.predict(who)[0][item]) for who in (nobody, own)
-        )
+        baseline, told = (float(self.predict(who)[0][item]) for who in (nobody, own))
         each = (told - baseline) / max(len(own.items), 1)
         return Reason(baseline, np.full(len(own.items), each))
 
@@ -99,15 +93,12 @@ class SparseDescent(Descent):
         factors = self._own(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
         for start in range(0, len(factors), PEOPLE):
-            ratings = self._inner(
-                self._recover(factors[start : start + PEOPLE])
-            )
+            ratings = self._inner(self._recover(factors[start : start + PEOPLE]))
             first = cells.ask_ptr[start]
             last = cells.ask_ptr[min(start + PEOPLE, len(factors))]
             counts = np.diff(cells.ask_ptr[start : start + PEOPLE + 1])
             out[first:last] = ratings[
-                np.repeat(np.arange(len(counts)), counts),
-                cells.ask_item[first:last],
+                np.repeat(np.arange(len(counts)), counts), cells.ask_item[first:last]
             ]
         return out
 

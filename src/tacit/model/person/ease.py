@@ -32,10 +32,7 @@ class EasePersonal(PersonalModel):
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """The Gram is whole or absent, and over items, each once."""
         parts = {"left", "right", "head"} & set(arrays)
@@ -69,9 +66,7 @@ class EasePersonal(PersonalModel):
         """What everybody's likes say of the items in the Gram, as so many likes of one's own."""
         share = self._share[self.arrays["head"]]
         each = PRIOR_LIKES * share / (float(share.sum()) or 1.0)
-        return np.asarray(
-            self.arrays["right"] @ (each @ self.arrays["left"]), np.float64
-        )
+        return np.asarray(self.arrays["right"] @ (each @ self.arrays["left"]), np.float64)
 
     def scores(self, own: Own) -> Floats:
         """What the likes say of items in the Gram, with everybody's; all others come after
@@ -102,10 +97,7 @@ class EasePersonal(PersonalModel):
         if target >= 0:
             everybody = float(self._start[target])
             speaks = (liked >= 0) & (own.items != item)
-            out[speaks] = (
-                self.arrays["left"][liked[speaks]]
-                @ self.arrays["right"][target]
-            )
+            out[speaks] = self.arrays["left"][liked[speaks]] @ self.arrays["right"][target]
         return Reason(everybody, out)
 
     def similar(self, item: int) -> Floats:
@@ -116,8 +108,6 @@ class EasePersonal(PersonalModel):
         right = np.asarray(self.arrays["right"], np.float64)
         length = np.sqrt((right**2).sum(axis=1)) + 1e-12
         out[self.arrays["head"]] = (
-            right
-            @ right[self._place[item]]
-            / (length * length[self._place[item]])
+            right @ right[self._place[item]] / (length * length[self._place[item]])
         )
         return out

@@ -57,10 +57,7 @@ class FactorPersonal(PersonalModel):
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """A lift goes with its number."""
         if "lift" in arrays and "lift_shrink" not in numbers:
@@ -97,9 +94,7 @@ class FactorPersonal(PersonalModel):
         for all but the level."""
         if "per_rating" in self.arrays:
             return self._array("per_rating")
-        each = np.full(
-            self.loadings.shape[1], self.numbers.get("per_rating", 0.0)
-        )
+        each = np.full(self.loadings.shape[1], self.numbers.get("per_rating", 0.0))
         each[0] = 0.0
         return each
 
@@ -108,9 +103,7 @@ class FactorPersonal(PersonalModel):
         count = len(items)
         if count and "lift" in self.arrays:
             part: Floats = (
-                self._array("lift")
-                * np.sqrt(count)
-                / (count + self.numbers["lift_shrink"])
+                self._array("lift") * np.sqrt(count) / (count + self.numbers["lift_shrink"])
             )
             return part
         if count and len(self.implicit):
@@ -133,9 +126,7 @@ class FactorPersonal(PersonalModel):
         found = self._solve(own)
         vector = found.start + found.parts.sum(axis=1)
         mean = self.baseline + self.loadings @ vector
-        spread = np.einsum(
-            "ij,ij->i", self.loadings @ found.covariance, self.loadings
-        )
+        spread = np.einsum("ij,ij->i", self.loadings @ found.covariance, self.loadings)
         return mean, np.sqrt(spread + 1.0 / self.precision)
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -150,14 +141,10 @@ class FactorPersonal(PersonalModel):
         """Cosine of the loadings without the level, which all items share."""
         rows = self.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = (
-            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
-        )
+        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
         return closeness
 
-    def _vectors(
-        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
-    ) -> Floats:
+    def _vectors(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:
         """m_u + E[z_u] of many people, one row each."""
         from tacit.kernels.factors import fold_in_rows
 
@@ -165,11 +152,7 @@ class FactorPersonal(PersonalModel):
         start = np.zeros((people, width))
         if "lift" in self.arrays:
             count = np.diff(ptr)[:, None]
-            start = (
-                self._array("lift")
-                * np.sqrt(count)
-                / (count + self.numbers["lift_shrink"])
-            )
+            start = self._array("lift") * np.sqrt(count) / (count + self.numbers["lift_shrink"])
         out = np.empty((people, width))
         residual = value - self.baseline[item]
         fold_in_rows(
@@ -191,23 +174,14 @@ class FactorPersonal(PersonalModel):
 
         vectors = self._vectors(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
-        predict_rows(
-            cells.ask_ptr,
-            cells.ask_item,
-            self.baseline,
-            self.loadings,
-            vectors,
-            out,
-        )
+        predict_rows(cells.ask_ptr, cells.ask_item, self.baseline, self.loadings, vectors, out)
         return out
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        scores: Floats = (
-            self.baseline + self._vectors(ptr, item, value) @ self.loadings.T
-        )
+        scores: Floats = self.baseline + self._vectors(ptr, item, value) @ self.loadings.T
         return scores
 
 
@@ -245,8 +219,7 @@ class LikedFactors(PersonalModel):
         ridge = self.numbers["ridge"] * np.eye(rows.shape[1])
         return np.asarray(
             np.linalg.solve(
-                self.everywhere + weight * rows.T @ rows + ridge,
-                (1 + weight) * rows.T,
+                self.everywhere + weight * rows.T @ rows + ridge, (1 + weight) * rows.T
             ),
             np.float64,
         )
@@ -259,24 +232,18 @@ class LikedFactors(PersonalModel):
     def _popular(self) -> Floats:
         """Where nobody's likes are known, or the factors are nothing, popularity decides."""
         weight = np.asarray(self.arrays["weight"], np.float64)
-        popular: Floats = (
-            1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
-        )
+        popular: Floats = 1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
         return popular
 
     def explain(self, own: Own, item: int) -> Reason:
         """What each like adds to the score, beyond popularity."""
-        return Reason(
-            float(self._popular()[item]), self.factors[item] @ self._parts(own)
-        )
+        return Reason(float(self._popular()[item]), self.factors[item] @ self._parts(own))
 
     def similar(self, item: int) -> Floats:
         """Cosine of the factors."""
         length = np.sqrt((self.factors**2).sum(axis=1))
         closeness: Floats = (
-            self.factors
-            @ self.factors[item]
-            / np.maximum(length * length[item], 1e-12)
+            self.factors @ self.factors[item] / np.maximum(length * length[item], 1e-12)
         )
         return closeness
 

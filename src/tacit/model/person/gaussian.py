@@ -67,9 +67,7 @@ class GaussianModel:
             return one
         return np.asarray(one + ratings * self.per_rating, np.float64)
 
-    def implied_by(
-        self, items: NDArray[np.integer]
-    ) -> NDArray[np.float64] | None:
+    def implied_by(self, items: NDArray[np.integer]) -> NDArray[np.float64] | None:
         """What having rated each of these items adds to the prior mean of z_u, a row each."""
         if self.implied is None:
             return None
@@ -113,9 +111,7 @@ def own_scale(misfit: float, ratings: int) -> float:
 
 
 def fold_in(
-    model: GaussianModel,
-    items: NDArray[np.integer],
-    ratings: NDArray[np.floating],
+    model: GaussianModel, items: NDArray[np.integer], ratings: NDArray[np.floating]
 ) -> Posterior:
     """The posterior of a person with these ratings (inner scale); with none, the prior."""
     rows = model.loadings[items]
@@ -137,9 +133,7 @@ def fold_in(
 
 
 def predict(
-    model: GaussianModel,
-    posterior: Posterior,
-    items: NDArray[np.integer] | None = None,
+    model: GaussianModel, posterior: Posterior, items: NDArray[np.integer] | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Expected rating of each item, and the standard deviation of the rating around it (not
     of its mean)."""
@@ -152,10 +146,7 @@ def predict(
 
 
 def influence(
-    model: GaussianModel,
-    items: NDArray[np.integer],
-    ratings: NDArray[np.floating],
-    target: int,
+    model: GaussianModel, items: NDArray[np.integer], ratings: NDArray[np.floating], target: int
 ) -> NDArray[np.float64]:
     """How far each own rating, and that it was given, moves the prediction of `target` from its
     baseline; the sum is the whole move."""

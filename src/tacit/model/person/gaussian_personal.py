@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person import gaussian
-from tacit.model.person.base import (
-    Cells,
-    Floats,
-    Own,
-    PersonalModel,
-    Reason,
-)
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
@@ -38,16 +32,11 @@ class GaussianPersonal(PersonalModel):
         "implied": Needed(("width", "width"), optional=True),
         "usual": Needed(("width",), optional=True),
     }
-    numbers_needed: ClassVar[Mapping[str, Number]] = {
-        "noise": Number(low=LEAST_NOISE)
-    }
+    numbers_needed: ClassVar[Mapping[str, Number]] = {"noise": Number(low=LEAST_NOISE)}
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """What choices imply is told from what is usual."""
         super().check_arrays(arrays, numbers, items)
@@ -91,22 +80,14 @@ class GaussianPersonal(PersonalModel):
         ):
             return None
         rest = own.values - self.model.baseline[own.items]
-        return Daily(
-            daily(self.model),
-            own.items,
-            rest,
-            day_of(own.times),
-            own.asked // SECONDS,
-        )
+        return Daily(daily(self.model), own.items, rest, day_of(own.times), own.asked // SECONDS)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """The posterior mean, with the day effect where times are known."""
         by_day = self._daily(own)
         if by_day is not None:
             return by_day.predict()
-        return gaussian.predict(
-            self.model, gaussian.fold_in(self.model, own.items, own.values)
-        )
+        return gaussian.predict(self.model, gaussian.fold_in(self.model, own.items, own.values))
 
     def explain(self, own: Own, item: int) -> Reason:
         """How far each own rating, and that it was given, moves the mean."""
@@ -133,9 +114,7 @@ class GaussianPersonal(PersonalModel):
         """Cosine of the loadings without the personal level, which all items share."""
         rows = self.model.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = (
-            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
-        )
+        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
@@ -162,12 +141,7 @@ class GaussianPersonal(PersonalModel):
                 cells.ask_time,
             )
         return gaussian.predict_cells(
-            self.model,
-            cells.ptr,
-            cells.item,
-            cells.value,
-            cells.ask_ptr,
-            cells.ask_item,
+            self.model, cells.ptr, cells.item, cells.value, cells.ask_ptr, cells.ask_item
         )
 
     def score_block(
@@ -198,6 +172,4 @@ class GaussianPersonal(PersonalModel):
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """Without what is kept for a later `--start`: it serves no other system."""
-        return {
-            name: array for name, array in self.arrays.items() if name != "kept"
-        }
+        return {name: array for name, array in self.arrays.items() if name != "kept"}

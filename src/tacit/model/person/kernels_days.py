@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.compiled import njit
-from tacit.kernels.personal import (
-    add_hints,
-    factorize,
-    gather,
-    misfit_of,
-    project,
-)
+from tacit.kernels.personal import add_hints, factorize, gather, misfit_of, project
 
 
 @njit(cache=True, nogil=True)
@@ -89,9 +83,7 @@ def predict_days(
         shifted = 0.0
         for one in range(days):
             chosen = order[starts[one] : starts[one + 1]]
-            whole, total = _sum_day(
-                chosen, item, residual, loadings, precision, shared[one]
-            )
+            whole, total = _sum_day(chosen, item, residual, loadings, precision, shared[one])
             pull[one] = day / (1.0 + day * whole)
             shift[one] = total
             shifted += pull[one] * total * total

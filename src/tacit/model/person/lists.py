@@ -52,25 +52,19 @@ class ListMaker:
 
     __repr__ = shapes
 
-    def lines(
-        self, items: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> list[ListLine]:
+    def lines(self, items: NDArray[np.int64], values: NDArray[np.float64]) -> list[ListLine]:
         """From the rows of her items and her ratings of them, best first."""
         schema = self.model.shared.schema
         check_order(self.model.personal, schema, self.by)
         own = Own(items, (values - schema.middle) / schema.unit_width)
-        found = order_scores(
-            self.model.personal, self.model.likes(own), self.by
-        )
+        found = order_scores(self.model.personal, self.model.likes(own), self.by)
         free = self.allowed.copy()
         free[items] = False
         ids = self.model.shared.catalogue.ids
         best = top(found.scores, self.n, free).tolist()
         return [
             ListLine(
-                rank,
-                ids[row],
-                on_scale(schema, found.mean[row]) if self.model.rates else None,
+                rank, ids[row], on_scale(schema, found.mean[row]) if self.model.rates else None
             )
             for rank, row in enumerate(best, 1)
         ]
@@ -115,14 +109,11 @@ def write_lists(
     target = Path(out)
     if target.suffix not in (".parquet", ".csv"):
         raise SettingError(
-            f"--out {out} is neither .parquet nor .csv",
-            remedy="choose one of the two",
+            f"--out {out} is neither .parquet nor .csv", remedy="choose one of the two"
         )
     schema, catalogue = model.shared.schema, model.shared.catalogue
     # Where ratings were made likes, all are read: what was rated is not new.
-    bare = schema.source == LIKES and not (
-        Path(source).is_file() and is_pack(Path(source))
-    )
+    bare = schema.source == LIKES and not (Path(source).is_file() and is_pack(Path(source)))
     asked = without_ratings(columns) if bare else columns
     people = read(
         source,

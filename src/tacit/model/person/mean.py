@@ -20,9 +20,7 @@ NOISE_VARIANCE = 1.1
 class OwnMean(PersonalModel):
     """Needs `weight` (item popularity) and the number `mean`."""
 
-    arrays_needed: ClassVar[Mapping[str, Needed]] = {
-        "weight": Needed(("items",))
-    }
+    arrays_needed: ClassVar[Mapping[str, Needed]] = {"weight": Needed(("items",))}
     numbers_needed: ClassVar[Mapping[str, Number]] = {"mean": Number(-1e6, 1e6)}
 
     ranks_by = "popularity"
@@ -31,9 +29,7 @@ class OwnMean(PersonalModel):
         """The same for every item."""
         mean = self.numbers["mean"]
         precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
-        centre = (
-            mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
-        )
+        centre = mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
         items = len(self.arrays["weight"])
         sd = np.sqrt(NOISE_VARIANCE + 1 / precision)
         return np.full(items, np.clip(centre, -2, 2)), np.full(items, sd)

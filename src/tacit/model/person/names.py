@@ -38,13 +38,10 @@ def find_row(catalogue: Catalogue, text: str) -> int | None:
     if not rows:
         return None
     if len(rows) > 1 and catalogue.titles is not None:
-        exact = [
-            row for row in rows if fold(catalogue.titles[row]) == fold(text)
-        ]
+        exact = [row for row in rows if fold(catalogue.titles[row]) == fold(text)]
         if len(exact) != 1:
             choices = ", ".join(
-                f"{catalogue.ids[r]} ({catalogue.titles[r]})"
-                for r in rows[:LISTED]
+                f"{catalogue.ids[r]} ({catalogue.titles[r]})" for r in rows[:LISTED]
             )
             raise DataError(
                 f"{text!r} could be several items: {choices}",
@@ -65,9 +62,7 @@ def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:
     names = list(catalogue.by_title) or list(catalogue.ids)
     near: list[str] = []
     if len(names) <= MANY:
-        near = difflib.get_close_matches(
-            fold(text), names, n=SUGGESTED, cutoff=ALIKE
-        )
+        near = difflib.get_close_matches(fold(text), names, n=SUGGESTED, cutoff=ALIKE)
     if not near and len(text.strip()) > 2:
         near = [name for name in names if fold(text) in name][:CONTAINING]
     if catalogue.titles:
@@ -96,7 +91,6 @@ def naming(catalogue: Catalogue, text: str) -> str:
         return f"did you mean {found.near[0]!r}?"
     if catalogue.titles is None:
         return (
-            f"use ids such as {catalogue.ids[0]!r}: it was fitted "
-            "without --items and has no titles"
+            f"use ids such as {catalogue.ids[0]!r}: it was fitted without --items and has no titles"
         )
     return "use the ids or titles of the model's catalogue (`tacit export` lists them)"

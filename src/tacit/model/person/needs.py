@@ -77,9 +77,7 @@ def check_needs(
     model.check_arrays(arrays, numbers, items)
 
 
-def _check_array(
-    name: str, array: NDArray[Any], need: Needed, sizes: dict[str, int]
-) -> None:
+def _check_array(name: str, array: NDArray[Any], need: Needed, sizes: dict[str, int]) -> None:
     if array.ndim != len(need.shape):
         raise Unfit(f"the array {name} has {array.ndim} dimensions")
     for size, known in zip(array.shape, need.shape, strict=True):

@@ -45,10 +45,7 @@ class Neighbourhood(GaussianPersonal):
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """Neighbours are items."""
         check_lists(arrays["start"], arrays["neighbour"], items)
@@ -73,16 +70,10 @@ class Neighbourhood(GaussianPersonal):
         rows = self._rows[known]
         weight = self.arrays["similarity"][known]
         values = rest[neighbour[known]]
-        divisor = np.maximum(
-            np.bincount(rows, np.abs(weight), items), self.numbers["floor"]
-        )
+        divisor = np.maximum(np.bincount(rows, np.abs(weight), items), self.numbers["floor"])
         # What is unknown of the similarities matters as far as my ratings of the neighbours
         # leave something over.
-        unsure = (
-            self.arrays["doubt"]
-            * np.bincount(rows, values**2, items)
-            / divisor**2
-        )
+        unsure = self.arrays["doubt"] * np.bincount(rows, values**2, items) / divisor**2
         doubt = np.maximum(sd**2 - self.numbers["noise"], 0.0)
         variance = doubt + self.numbers["around"] + unsure
         told = mean + np.bincount(rows, weight * values, items) / divisor
@@ -93,17 +84,11 @@ class Neighbourhood(GaussianPersonal):
         z linear in d."""
         model, items = self.model, own.items
         weight = self.similar(item)[items] * (items != item)
-        weight = weight / max(
-            float(np.abs(weight).sum()), self.numbers["floor"]
-        )
+        weight = weight / max(float(np.abs(weight).sum()), self.numbers["floor"])
         posterior = gaussian.fold_in(model, items, own.values)
         turned = model.loadings[item] - weight @ model.loadings[items]
         rest = own.values - model.baseline[items]
-        pull = (
-            model.loadings[items]
-            @ (posterior.covariance @ turned)
-            * model.precision[items]
-        )
+        pull = model.loadings[items] @ (posterior.covariance @ turned) * model.precision[items]
         return Reason(float(model.baseline[item]), rest * (pull + weight))
 
     def similar(self, item: int) -> Floats:
@@ -119,12 +104,7 @@ class Neighbourhood(GaussianPersonal):
         from tacit.kernels.neighbours import predict_cells
 
         fitted, _ = gaussian.predict_cells(
-            self.model,
-            cells.ptr,
-            cells.item,
-            cells.value,
-            cells.ptr,
-            cells.item,
+            self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
         )
         out = np.empty(len(cells.ask_item))
         predict_cells(
@@ -145,20 +125,14 @@ class Neighbourhood(GaussianPersonal):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return np.stack(
-            [self.predict(own)[0] for own in people_of(ptr, item, value)]
-        )
+        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
 
 
-def compress(
-    index: NDArray[Any], value: NDArray[Any]
-) -> dict[str, NDArray[Any]]:
+def compress(index: NDArray[Any], value: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The arrays `start`, `neighbour` and `similarity` from padded rows (-1 = none)."""
     used = index >= 0
     return {
-        "start": np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(
-            np.int64
-        ),
+        "start": np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(np.int64),
         "neighbour": index[used].astype(np.int32),
         "similarity": value[used].astype(np.float32),
     }

@@ -38,10 +38,7 @@ class OwnLine(NamedTuple):
         return shapes(self)
 
 
-OwnRatings = (
-    Mapping[str, float]
-    | Iterable[tuple[str, float | None, int | None, int | None]]
-)
+OwnRatings = Mapping[str, float] | Iterable[tuple[str, float | None, int | None, int | None]]
 """Items and their ratings, or lines as in `OwnLine`. The last word on an item counts."""
 
 
@@ -106,18 +103,12 @@ def given_ratings(
     rows = np.fromiter(found, np.int64, len(found))
     values = np.array([line.rating for line in found.values()], np.float64)
     times = [line.time for line in found.values() if line.time is not None]
-    stamped = (
-        np.array(times, np.int64)
-        if times and len(times) == len(found)
-        else None
-    )
+    stamped = np.array(times, np.int64) if times and len(times) == len(found) else None
     inner = (values - schema.middle) / schema.unit_width
     return Given(Own(rows, inner, stamped, asked), unknown, repeated)
 
 
-def _check_rated(
-    lines: list[OwnLine], schema: Schema, source: str | None
-) -> None:
+def _check_rated(lines: list[OwnLine], schema: Schema, source: str | None) -> None:
     """Refuse, for a model of ratings, an item without one: that it was liked best is a guess."""
     for line in lines:
         if line.rating is None:
@@ -148,9 +139,7 @@ def _lines(ratings: Any) -> list[OwnLine]:
             lines.append(OwnLine(*line))
     for line in lines:
         rating: Any = line.rating
-        if rating is not None and (
-            isinstance(rating, bool) or not isinstance(rating, Real)
-        ):
+        if rating is not None and (isinstance(rating, bool) or not isinstance(rating, Real)):
             raise _no_ratings(f"the rating of {line.item!r} is no number")
         time: Any = line.time
         if time is not None and not isinstance(time, Integral):
@@ -168,9 +157,7 @@ def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
         next((name for name in names if plain(name) in NAMES[role]), None)
         for role in ("item", "rating")
     ]
-    person = next(
-        (name for name in names if plain(name) in NAMES["user"]), None
-    )
+    person = next((name for name in names if plain(name) in NAMES["user"]), None)
     if person is not None and len(set(frame[person])) > 1:
         raise DataError(
             f"own ratings are those of one person, and `{person}` names several",
@@ -186,9 +173,7 @@ def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
 
 
 def _no_ratings(why: str) -> DataError:
-    return DataError(
-        why, remedy='give a mapping, such as {"Alien": 5, "Heat": 4}'
-    )
+    return DataError(why, remedy='give a mapping, such as {"Alien": 5, "Heat": 4}')
 
 
 def likes(schema: Schema, own: Own) -> Own:

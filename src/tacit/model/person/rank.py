@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.hidden import shapes
-from tacit.model.person.base import (
-    Floats,
-    Own,
-    PersonalModel,
-    answering,
-    leaning,
-    sensible,
-)
+from tacit.model.person.base import Floats, Own, PersonalModel, answering, leaning, sensible
 
 LIKED = 1.0
 """A rating of three quarters of the scale and more (4 on 1..5) is a like; on the inner
@@ -90,8 +83,7 @@ def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
     if chosen == model.ranks_by:  # popularity, or a score of likes
         return Ordered(model.scores(own), mean, sd)
     raise SettingError(
-        f"--by {chosen} is unknown for this model",
-        remedy="use rating, liked or explore",
+        f"--by {chosen} is unknown for this model", remedy="use rating, liked or explore"
     )
 
 
@@ -120,9 +112,7 @@ def chance_above(mean: Floats, sd: Floats, level: float) -> Floats:
     return np.array([0.5 * erfc(x / sqrt(2)) for x in reach])
 
 
-def top(
-    scores: Floats, n: int, allowed: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def top(scores: Floats, n: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The n best allowed rows, best first; equal scores in catalogue order."""
     rows = np.flatnonzero(allowed)
     if n < len(rows):

@@ -25,12 +25,7 @@ from tacit.hidden import shapes
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
-from tacit.model.person.needs import (
-    MOST_NEIGHBOURS,
-    Needed,
-    Number,
-    check_lists,
-)
+from tacit.model.person.needs import MOST_NEIGHBOURS, Needed, Number, check_lists
 
 STEADY = 0.1
 """That of `tacit.model.person.kernels`."""
@@ -75,9 +70,7 @@ class Staged(GaussianPersonal):
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """The Gaussian model, and the neighbours' weights on what it leaves."""
-        mean, sd = gaussian.predict(
-            self.model, gaussian.fold_in(self.model, own.items, own.values)
-        )
+        mean, sd = gaussian.predict(self.model, gaussian.fold_in(self.model, own.items, own.values))
         rest, variance = own.values - mean[own.items], sd**2
         prepared = self._prepare(own)
         for item in range(len(mean) if len(own.items) else 0):
@@ -96,32 +89,19 @@ class Staged(GaussianPersonal):
         turned = model.loadings[item] - weight @ model.loadings[own.items]
         posterior = gaussian.fold_in(model, own.items, own.values)
         pull = (
-            model.loadings[own.items]
-            @ (posterior.covariance @ turned)
-            * model.precision[own.items]
+            model.loadings[own.items] @ (posterior.covariance @ turned) * model.precision[own.items]
         )
         return Reason(
-            float(model.baseline[item]),
-            (own.values - model.baseline[own.items]) * (pull + weight),
+            float(model.baseline[item]), (own.values - model.baseline[own.items]) * (pull + weight)
         )
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
         fitted, _ = gaussian.predict_cells(
-            self.model,
-            cells.ptr,
-            cells.item,
-            cells.value,
-            cells.ptr,
-            cells.item,
+            self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
         )
         mean, _ = gaussian.predict_cells(
-            self.model,
-            cells.ptr,
-            cells.item,
-            cells.value,
-            cells.ask_ptr,
-            cells.ask_item,
+            self.model, cells.ptr, cells.item, cells.value, cells.ask_ptr, cells.ask_item
         )
         return np.asarray(mean + self._added(cells, cells.value - fitted))
 
@@ -129,9 +109,7 @@ class Staged(GaussianPersonal):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return np.stack(
-            [self.predict(own)[0] for own in people_of(ptr, item, value)]
-        )
+        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
 
 
 class FactorNeighbours(Staged):
@@ -155,17 +133,14 @@ class FactorNeighbours(Staged):
     def _prepare(self, own: Own) -> tuple[Floats, Floats]:
         return self._factor[own.items], self._doubt[own.items]
 
-    def _weights(
-        self, item: int, prepared: tuple[Floats, Floats]
-    ) -> StageWeights:
+    def _weights(self, item: int, prepared: tuple[Floats, Floats]) -> StageWeights:
         rows, doubt = prepared
         covariance = rows @ self._factor[item]
         order = np.argsort(-np.abs(covariance) / np.sqrt(doubt), kind="stable")
         used = order[: int(self.numbers["neighbours"])].astype(np.int64)
         near, right = rows[used], covariance[used]
         weights = np.asarray(
-            np.linalg.solve(near @ near.T + np.diag(doubt[used]), right),
-            np.float64,
+            np.linalg.solve(near @ near.T + np.diag(doubt[used]), right), np.float64
         )
         return StageWeights(used, weights, float(weights @ right))
 
@@ -192,9 +167,7 @@ class FactorNeighbours(Staged):
         """Cosine of what items share beyond the personal level."""
         rows = np.column_stack([self.model.loadings[:, 1:], self._factor])
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = (
-            rows @ rows[item] / np.maximum(length * length[item], 1e-12)
-        )
+        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
         return closeness
 
 
@@ -212,10 +185,7 @@ class KeptNeighbours(Staged):
 
     @classmethod
     def check_arrays(
-        cls,
-        arrays: Mapping[str, NDArray[Any]],
-        numbers: Mapping[str, float],
-        items: int,
+        cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
         """Neighbours are items."""
         check_lists(arrays["start"], arrays["neighbour"], items)
@@ -223,10 +193,7 @@ class KeptNeighbours(Staged):
     def _near(self, item: int) -> tuple[NDArray[np.int64], Floats]:
         start = self.arrays["start"]
         cells = slice(int(start[item]), int(start[item + 1]))
-        near, value = (
-            self.arrays["neighbour"][cells],
-            self.arrays["similarity"][cells],
-        )
+        near, value = (self.arrays["neighbour"][cells], self.arrays["similarity"][cells])
         return near.astype(np.int64), value.astype(np.float64)
 
     def _prepare(self, own: Own) -> tuple[NDArray[np.int64], Floats]:
@@ -239,14 +206,10 @@ class KeptNeighbours(Staged):
             known = place[near] >= 0
             system[row, place[near][known]] = value[known]
         system = np.where(system != 0, system, system.T)
-        system[np.diag_indices(len(own.items))] = (
-            self.model.noise + self.model.variance[own.items]
-        )
+        system[np.diag_indices(len(own.items))] = self.model.noise + self.model.variance[own.items]
         return place, system
 
-    def _weights(
-        self, item: int, prepared: tuple[NDArray[np.int64], Floats]
-    ) -> StageWeights:
+    def _weights(self, item: int, prepared: tuple[NDArray[np.int64], Floats]) -> StageWeights:
         place, system = prepared
         near, value = self._near(item)
         known = place[near] >= 0
@@ -262,9 +225,7 @@ class KeptNeighbours(Staged):
             if steady:
                 break
             used, right = used[: len(used) // 2], right[: len(used) // 2]
-        weights = np.asarray(
-            np.linalg.solve(system[np.ix_(used, used)], right), np.float64
-        )
+        weights = np.asarray(np.linalg.solve(system[np.ix_(used, used)], right), np.float64)
         return StageWeights(used, weights, float(weights @ right))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
@@ -290,7 +251,5 @@ class KeptNeighbours(Staged):
         """Correlation with the published neighbours; 0 for all others."""
         near, value = self._near(item)
         out = np.zeros(len(self.model.baseline))
-        out[near] = value / np.sqrt(
-            self.model.variance[near] * self.model.variance[item] + 1e-12
-        )
+        out[near] = value / np.sqrt(self.model.variance[near] * self.model.variance[item] + 1e-12)
         return out

@@ -44,10 +44,7 @@ class Listed(list[T], Suggesting):
         import polars as pl
 
         return pl.DataFrame(
-            [
-                {name: _plain(value) for name, value in row.items()}
-                for row in self._rows()
-            ]
+            [{name: _plain(value) for name, value in row.items()} for row in self._rows()]
         )
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -80,13 +77,8 @@ class Listed(list[T], Suggesting):
 def in_columns(names: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     """A table in plain characters: numbers to the right, text to the left."""
     rows = [[one_line(cell) for cell in row] for row in cells]
-    wide = [
-        max(len(row[at]) for row in [list(names), *rows])
-        for at in range(len(names))
-    ]
-    right = [
-        all(_is_number(row[at]) for row in rows) for at in range(len(names))
-    ]
+    wide = [max(len(row[at]) for row in [list(names), *rows]) for at in range(len(names))]
+    right = [all(_is_number(row[at]) for row in rows) for at in range(len(names))]
     return "\n".join(
         "  ".join(
             cell.rjust(width) if number else cell.ljust(width)
@@ -200,9 +192,7 @@ class Explanation(AnswerRow):
         """One row a reason: what everybody would be told, own ratings, then features."""
         import polars as pl
 
-        return pl.DataFrame(
-            self._rows(), schema=["kind", "name", "points"], orient="row"
-        )
+        return pl.DataFrame(self._rows(), schema=["kind", "name", "points"], orient="row")
 
     def _rows(self) -> list[tuple[str, str, float]]:
         return [
@@ -213,11 +203,7 @@ class Explanation(AnswerRow):
 
     def _cells(self) -> list[list[str]]:
         return [
-            [
-                kind,
-                name,
-                f"{points:.2f}" if kind == "everybody" else f"{points:+.2f}",
-            ]
+            [kind, name, f"{points:.2f}" if kind == "everybody" else f"{points:+.2f}"]
             for kind, name, points in self._rows()
         ]
 
@@ -226,9 +212,7 @@ class Explanation(AnswerRow):
 
     def __str__(self) -> str:
         head = f"{one_line(self.title)}{self._expected()}"
-        return (
-            f"{head}\n{in_columns(('kind', 'name', 'points'), self._cells())}"
-        )
+        return f"{head}\n{in_columns(('kind', 'name', 'points'), self._cells())}"
 
     def _repr_html_(self) -> str:
         head = f"<p><b>{escaped(self.title)}</b>{self._expected()}</p>"

@@ -29,9 +29,7 @@ def handed(name: str, charge: Charge, draws: int) -> NDArray[np.float64]:
     if event is None:
         return np.zeros(draws)
     if not isinstance(event, Unbounded):
-        raise Failure(
-            f"the event of {name} certifies draws for an epoch, which nothing can"
-        )
+        raise Failure(f"the event of {name} certifies draws for an epoch, which nothing can")
     return draw_noise(event, (draws,)).steps.astype(np.float64)
 
 
@@ -58,17 +56,13 @@ def masked(
         numbers[index[cells]] = whole[cells]
         present[index[cells]] = 1.0
         noise = draw_noise(plain, (size, width)).steps
-        answer = respond(
-            Response(name=event.name, epsilon=each, reports=1), present
-        )
+        answer = respond(Response(name=event.name, epsilon=each, reports=1), present)
         weight = ((answer + 1) / 2 - (1 - keep) / 2) / keep
         total += weight[:, None] * (numbers + noise)
     return total
 
 
-def mixing(
-    seed: bytes, rows: NDArray[np.int64], width: int
-) -> NDArray[np.float64]:
+def mixing(seed: bytes, rows: NDArray[np.int64], width: int) -> NDArray[np.float64]:
     """H of Hua et al.: Exponential(1) numbers that a recommender picks for each item, sent
     as a seed."""
     return -np.log1p(-_uniform(seed, rows, width))
@@ -100,10 +94,7 @@ def mixture(
 
 
 def whole_pieces(
-    scale: float,
-    people: NDArray[np.int64],
-    width: int,
-    bits: Bits | None = None,
+    scale: float, people: NDArray[np.int64], width: int, bits: Bits | None = None
 ) -> NDArray[np.float64]:
     """For each row the sum of `people` vectors, each with density ~ exp(-|b|/scale),
     real-valued as equation 13 prints.
@@ -114,15 +105,9 @@ def whole_pieces(
     from scipy.special import gammaincinv
 
     source = bits or fresh()
-    uniform = (source.words(len(people)) >> np.uint64(11)).astype(
-        np.float64
-    ) / 2.0**53
-    mixed = gammaincinv(np.maximum(people, 1) * (width + 1) / 2, uniform) * (
-        people > 0
-    )
-    return mixture(
-        scale, np.repeat(mixed[:, None], width, 1), np.ones(len(people)), source
-    )
+    uniform = (source.words(len(people)) >> np.uint64(11)).astype(np.float64) / 2.0**53
+    mixed = gammaincinv(np.maximum(people, 1) * (width + 1) / 2, uniform) * (people > 0)
+    return mixture(scale, np.repeat(mixed[:, None], width, 1), np.ones(len(people)), source)
 
 
 def looks_exponential(values: NDArray[np.float64]) -> bool:
@@ -137,9 +122,7 @@ def looks_exponential(values: NDArray[np.float64]) -> bool:
     return bool(distance * sqrt(count) < KOLMOGOROV)
 
 
-def _uniform(
-    seed: bytes, rows: NDArray[np.int64], count: int
-) -> NDArray[np.float64]:
+def _uniform(seed: bytes, rows: NDArray[np.int64], count: int) -> NDArray[np.float64]:
     """53-bit fractions in [0, 1), `count` for each row: AES-256 of (row, block number)
     under a 32-byte seed."""
     blocks = -(-count // 2)
@@ -148,7 +131,5 @@ def _uniform(
     cipher = Cipher(
         algorithms.AES256(seed), modes.ECB()
     ).encryptor()  # distinct counters: a keystream
-    words = np.frombuffer(cipher.update(counters.tobytes()), "<u8").reshape(
-        len(rows), 2 * blocks
-    )
+    words = np.frombuffer(cipher.update(counters.tobytes()), "<u8").reshape(len(rows), 2 * blocks)
     return (words[:, :count] >> np.uint64(11)) / 2.0**53

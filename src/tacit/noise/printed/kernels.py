@@ -10,9 +10,7 @@ from tacit.kernels.compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def mix_cells(
-    uniform: Any, mixed: Any, people: Any, scale: float, out: Any
-) -> None:
+def mix_cells(uniform: Any, mixed: Any, people: Any, scale: float, out: Any) -> None:
     """out = scale sqrt(2 mixed / people) N(0, 1), by Box and Muller from two uniform
     numbers a cell."""
     rows, width = mixed.shape
@@ -21,16 +19,12 @@ def mix_cells(
             radius = -2.0 * np.log1p(-uniform[row, column])
             turn = np.cos(2.0 * np.pi * uniform[row, width + column])
             out[row, column] = (
-                scale
-                * np.sqrt(2.0 * mixed[row, column] * radius / people[row])
-                * turn
+                scale * np.sqrt(2.0 * mixed[row, column] * radius / people[row]) * turn
             )
 
 
 @njit(cache=True, nogil=True)
-def mix_pairs(
-    words: Any, mixed: Any, people: Any, scale: float, out: Any
-) -> None:
+def mix_pairs(words: Any, mixed: Any, people: Any, scale: float, out: Any) -> None:
     """The same from one 64-bit word a cell (and one more in a row of odd width): Box and
     Muller give two independent numbers at a time, by the cosine and by the sine."""
     rows, width = mixed.shape
@@ -44,13 +38,9 @@ def mix_pairs(
             at += 2
             radius = factor * np.log1p(-fraction)
             angle = 2.0 * np.pi * turn
-            out[row, column] = np.sqrt(mixed[row, column] * radius) * np.cos(
-                angle
-            )
+            out[row, column] = np.sqrt(mixed[row, column] * radius) * np.cos(angle)
             if column + 1 < width:
-                out[row, column + 1] = np.sqrt(
-                    mixed[row, column + 1] * radius
-                ) * np.sin(angle)
+                out[row, column + 1] = np.sqrt(mixed[row, column + 1] * radius) * np.sin(angle)
 
 
 @njit(cache=True, nogil=True)
@@ -61,7 +51,5 @@ def distance_from_exponential(ordered: Any) -> float:
     farthest = 0.0
     for place in range(count):
         below = -np.expm1(-ordered[place])
-        farthest = max(
-            farthest, (place + 1) / count - below, below - place / count
-        )
+        farthest = max(farthest, (place + 1) / count - below, below - place / count)
     return farthest

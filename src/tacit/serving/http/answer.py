@@ -63,16 +63,10 @@ class Asset:
     forms: Mapping[str, _Form] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "digest", hashlib.sha256(self.body).hexdigest()
-        )
+        object.__setattr__(self, "digest", hashlib.sha256(self.body).hexdigest())
         bodies = self.bodies or {"identity": self.body, **_smaller(self.body)}
         object.__setattr__(self, "bodies", bodies)
-        object.__setattr__(
-            self,
-            "forms",
-            {c: self._form(c, body) for c, body in bodies.items()},
-        )
+        object.__setattr__(self, "forms", {c: self._form(c, body) for c, body in bodies.items()})
 
     def _form(self, coding: str, body: bytes) -> _Form:
         suffix = "" if coding == "identity" else f"-{coding}"
@@ -100,9 +94,7 @@ class Asset:
     def reply(self, scope: Scope) -> Answered:
         """To a GET or HEAD."""
         wanted = _wanted(scope["headers"])
-        coding = (
-            b"" if b"range" in wanted else wanted.get(b"accept-encoding", b"")
-        )
+        coding = b"" if b"range" in wanted else wanted.get(b"accept-encoding", b"")
         form = self.forms[_coding(coding, tuple(self.forms))]
         known = wanted.get(b"if-none-match")
         if known is not None and self._known(known):
@@ -110,9 +102,7 @@ class Asset:
         asked = b"range" in wanted and scope["method"] == "GET"
         if asked and wanted.get(b"if-range", form.etag) == form.etag:
             return _part(form, wanted[b"range"], self.kind)
-        return Answered(
-            200, form.full, b"" if scope["method"] == "HEAD" else form.body
-        )
+        return Answered(200, form.full, b"" if scope["method"] == "HEAD" else form.body)
 
     def _known(self, listed: bytes) -> bool:
         """Whether the client has it, in whatever coding."""
@@ -135,16 +125,12 @@ class Variants:
 
     def reply(self, scope: Scope) -> Answered:
         """To a GET or HEAD."""
-        accept = b", ".join(
-            value for name, value in scope["headers"] if name == b"accept"
-        )
+        accept = b", ".join(value for name, value in scope["headers"] if name == b"accept")
         kinds = tuple(asset.kind for asset in self.assets)
         return self.assets[_accepted(accept, kinds)].reply(scope)
 
 
-def plain(
-    status: int, words: str, headers: Iterable[tuple[bytes, bytes]] = ()
-) -> Answered:
+def plain(status: int, words: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> Answered:
     """A short answer in words."""
     body = (words + "\n").encode()
     told: Headers = [
@@ -163,16 +149,10 @@ def _smaller(body: bytes) -> dict[str, bytes]:
     with suppress(ImportError):  # an extra of the system, not of Tacit
         found["br"] = import_module("brotli").compress(body)
     found["gzip"] = gzip.compress(body, GZIP_LEVEL, mtime=0)
-    return {
-        coding: small
-        for coding, small in found.items()
-        if len(small) < 0.95 * len(body)
-    }
+    return {coding: small for coding, small in found.items() if len(small) < 0.95 * len(body)}
 
 
-_ASKED = frozenset(
-    {b"if-none-match", b"accept-encoding", b"range", b"if-range"}
-)
+_ASKED = frozenset({b"if-none-match", b"accept-encoding", b"range", b"if-range"})
 
 
 def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -233,11 +213,7 @@ def _part(form: _Form, asked: bytes, kind: str) -> Answered:
         first = max(length - int(told[2]), 0)
         last = length - 1
     if first >= length or first > last:
-        return plain(
-            416,
-            "no such range",
-            [(b"content-range", f"bytes */{length}".encode())],
-        )
+        return plain(416, "no such range", [(b"content-range", f"bytes */{length}".encode())])
     body = form.body[first : last + 1]
     headers: Headers = [
         *form.unchanged.headers,

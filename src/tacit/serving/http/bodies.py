@@ -50,9 +50,7 @@ async def whole_body(
                     raise Refused(413, "the message is too long")
     except TimeoutError:
         raise Refused(408, "the message came too slowly") from None
-    body: list[Message] = [
-        {"type": "http.request", "body": b"".join(parts), "more_body": False}
-    ]
+    body: list[Message] = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
     async def again() -> Message:
         return body.pop() if body else await receive()
@@ -96,10 +94,7 @@ class Guarded(HttpToolsProtocol):
         """Within their limits, or refused."""
         self._relax()
         self._head, self._reading = 0, False
-        lines = sum(
-            len(name) + len(value) + len(b": \r\n")
-            for name, value in self.headers
-        )
+        lines = sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
         size = len(self.url) + lines
         if self._refused or size > HEADER_BYTES:
             self._refuse()

@@ -8,9 +8,7 @@ from collections.abc import Iterable
 from tacit.errors import SettingError
 from tacit.serving.http.answer import Headers
 
-_ORIGIN = re.compile(
-    r"https?://(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?"
-)
+_ORIGIN = re.compile(r"https?://(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?")
 _LOOPBACK = re.compile(r"http://(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
 _OFF = (
     "accelerometer autoplay browsing-topics camera display-capture geolocation gyroscope hid "
@@ -24,13 +22,11 @@ def check_origin(text: str) -> str:
     origin = text.strip().lower().rstrip("/")
     if not _ORIGIN.fullmatch(origin):
         raise SettingError(
-            f"{text!r} is not an origin",
-            remedy="give https://HOST or https://HOST:PORT",
+            f"{text!r} is not an origin", remedy="give https://HOST or https://HOST:PORT"
         )
     if origin.startswith("http://") and not _LOOPBACK.fullmatch(origin):
         raise SettingError(
-            f"{text!r} is not secure",
-            remedy="use https, or http on this machine only",
+            f"{text!r} is not secure", remedy="use https, or http on this machine only"
         )
     return origin
 

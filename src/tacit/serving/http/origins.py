@@ -12,9 +12,7 @@ from typing import Any
 
 from starlette.types import Message, Scope, Send
 
-ASKED = (
-    "content-type, tacit-device, tacit-key, tacit-head, tacit-mac, tacit-token"
-)
+ASKED = "content-type, tacit-device, tacit-key, tacit-head, tacit-mac, tacit-token"
 """Headers that a device sends."""
 TOLD = "tacit-mac, tacit-signature"
 """Headers of answers that a device reads."""

@@ -28,8 +28,7 @@ class Call:
         self.path: str = scope["path"]
         self.receive = receive
         self.headers = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in scope["headers"]
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
 
 
@@ -51,9 +50,7 @@ class Reply:
             (b"content-length", str(len(payload)).encode()),
         ]
         for name, value in headers.items():
-            self.headers.append(
-                (name.replace("_", "-").encode(), value.encode("latin-1"))
-            )
+            self.headers.append((name.replace("_", "-").encode(), value.encode("latin-1")))
 
     @classmethod
     def facts(cls, facts: dict[str, Any], status: int = 200) -> Reply:
@@ -70,9 +67,7 @@ Handler = Callable[[Call], Awaitable[Reply]]
 class PlainRoutes(FastAPI):
     """An app whose plain routes are answered before the framework looks at a request."""
 
-    def __init__(
-        self, routes: dict[tuple[str, str], Handler], **options: Any
-    ) -> None:
+    def __init__(self, routes: dict[tuple[str, str], Handler], **options: Any) -> None:
         super().__init__(**options)
         self._routes = routes
         self.watch_port: int | None = None
@@ -80,9 +75,7 @@ class PlainRoutes(FastAPI):
         self.origins: frozenset[str] = frozenset()
         """Of pages that may take part: none unless the operator lists them."""
 
-    async def __call__(
-        self, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.origins and scope["type"] == "http":
             origin = origin_of(scope, self.origins)
             if origin is not None and asks_first(scope):
@@ -94,9 +87,7 @@ class PlainRoutes(FastAPI):
             await _send(reply, send)
             return
         handler = (
-            self._routes.get((scope["method"], scope["path"]))
-            if scope["type"] == "http"
-            else None
+            self._routes.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
         )
         if handler is None:
             await super().__call__(scope, receive, send)
@@ -113,11 +104,5 @@ class PlainRoutes(FastAPI):
 
 
 async def _send(reply: Reply, send: Send) -> None:
-    await send(
-        {
-            "type": "http.response.start",
-            "status": reply.status,
-            "headers": reply.headers,
-        }
-    )
+    await send({"type": "http.response.start", "status": reply.status, "headers": reply.headers})
     await send({"type": "http.response.body", "body": reply.payload})

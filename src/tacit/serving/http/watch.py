@@ -61,9 +61,7 @@ class Metrics:
             full, comma = f"tacit_{self.role}_{name}", "," if label else ""
             edges = [*(f"{edge:g}" for edge in BUCKETS[name]), "+Inf"]
             for edge, count in zip(edges, found[:-1], strict=True):
-                lines.append(
-                    f'{full}_bucket{{{label}{comma}le="{edge}"}} {count:g}'
-                )
+                lines.append(f'{full}_bucket{{{label}{comma}le="{edge}"}} {count:g}')
             braced = f"{{{label}}}" if label else ""
             lines.append(f"{full}_count{braced} {found[-2]:g}")
             lines.append(f"{full}_sum{braced} {found[-1]:g}")
@@ -86,10 +84,7 @@ class Metrics:
 
 def places(trace: TracebackType | None) -> list[str]:
     """Where a fault came from, as modules and lines, the innermost last: no value, no path."""
-    found = [
-        f"{frame.f_globals.get('__name__', '?')}:{line}"
-        for frame, line in walk_tb(trace)
-    ]
+    found = [f"{frame.f_globals.get('__name__', '?')}:{line}" for frame, line in walk_tb(trace)]
     return found[-MOST_PLACES:]
 
 
@@ -98,10 +93,7 @@ class Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The event, and the facts that were given with it."""
-        facts: dict[str, Any] = {
-            "time": round(time.time(), 3),
-            "level": record.levelname.lower(),
-        }
+        facts: dict[str, Any] = {"time": round(time.time(), 3), "level": record.levelname.lower()}
         facts["event"] = record.getMessage()
         facts |= record.__dict__.get("facts", {})
         if record.exc_info and record.exc_info[0]:

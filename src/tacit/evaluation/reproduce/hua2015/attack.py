@@ -52,12 +52,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
         for seed in asked.splits:
             for epsilon in EPSILONS[1::2] if asked.quick else EPSILONS:
                 victims = 60 if asked.quick else VICTIMS
-                yield {
-                    "data": data,
-                    "seed": seed,
-                    "epsilon": epsilon,
-                    "victims": victims,
-                }
+                yield {"data": data, "seed": seed, "epsilon": epsilon, "victims": victims}
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -67,9 +62,7 @@ def work(sources: Sources, key: Key) -> Values:
     path = profiles_sent(part, key["seed"])
     rng = np.random.default_rng(key["seed"])
     right = dict.fromkeys(VIEWS, 0)
-    cells = rng.choice(
-        len(train), min(key["victims"], len(train)), replace=False
-    )
+    cells = rng.choice(len(train), min(key["victims"], len(train)), replace=False)
     schema = train.schema
     value = train.value.astype(np.float64)
     rating = (value - schema.middle) / schema.unit_width + 3.0
@@ -80,10 +73,7 @@ def work(sources: Sources, key: Key) -> Values:
         place = int(cell) - own.start
         items = train.item[own].astype(np.int64)
         sent = np.stack(
-            [
-                followed(path, items, rating[own], place, guess, person, key)
-                for guess in range(1, 6)
-            ]
+            [followed(path, items, rating[own], place, guess, person, key) for guess in range(1, 6)]
         )
         true = int(np.rint(rating[cell])) - 1
         for view in VIEWS:
@@ -103,9 +93,7 @@ def profiles_sent(part: Any, seed: int) -> Floats:
     def watch(name: str, state: Any, kept: Mapping[str, Floats]) -> None:
         path.append(np.asarray(state.items, np.float64))
 
-    method = find("mf-federated")(
-        calibration="paper", epsilon=1.0, seed=seed, rounds=ROUNDS
-    )
+    method = find("mf-federated")(calibration="paper", epsilon=1.0, seed=seed, rounds=ROUNDS)
     trial(method, part.train, noise_off=True, watch=watch)
     return np.stack(path)
 
@@ -192,10 +180,7 @@ def judge_defence(results: Results) -> Verdict:
     good = True
     for view in ("own rho", "sum"):
         series = results.along("epsilon", view)
-        told = ", ".join(
-            f"{y:.0f} % at {x:g}"
-            for x, y in zip(series.x, series.y, strict=True)
-        )
+        told = ", ".join(f"{y:.0f} % at {x:g}" for x, y in zip(series.x, series.y, strict=True))
         words.append(f"{VIEWS[view]}: {told}")
         small = [y for x, y in zip(series.x, series.y, strict=True) if x <= 1]
         good = good and max(small, default=CHANCE) < CHANCE + 10

@@ -48,9 +48,7 @@ def work(sources: Sources, key: Key) -> Values:
 
     rated = key["rated"]
     layouts = tuple(
-        PartLayout(
-            name=name, size=key["items"], width=width, bits=32, sparse=True
-        )
+        PartLayout(name=name, size=key["items"], width=width, bits=32, sparse=True)
         for name, width in (("gradient", FACTORS), ("raters", 1))
     )
     told = pack_state(
@@ -136,9 +134,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
 def judge_bytes(results: Results) -> Verdict:
     """At most as printed."""
     found = results.rows[0].values
-    good = all(
-        found[each] <= PRINTED[each][1] for each in ("down", "up", "across")
-    )
+    good = all(found[each] <= PRINTED[each][1] for each in ("down", "up", "across"))
     said = (
         f"{RATED} items: {found['down']:,.0f} bytes down, {found['up']:,.0f} up; third party "
         f"to recommender {found['across']:,.0f} for {ITEMS:,} items; bodies in 32-bit words, "
@@ -156,9 +152,7 @@ def judge_seconds(results: Results) -> Verdict:
         f"party's sum {found['third']:.3g} ms (printed 400). Machines differ: at most "
         f"{TIMES} times as long counts"
     )
-    good = all(
-        found[each] <= TIMES * PRINTED[each][1] for each in ("client", "third")
-    )
+    good = all(found[each] <= TIMES * PRINTED[each][1] for each in ("client", "third"))
     return Verdict("holds" if good else "does not hold", said, found)
 
 

@@ -85,9 +85,7 @@ def scheme_keys(asked: Wanted, scheme: str) -> Iterable[Key]:
                     }
 
 
-def dynamic_keys(
-    asked: Wanted, data: str, reading: str, seed: int
-) -> Iterable[Key]:
+def dynamic_keys(asked: Wanted, data: str, reading: str, seed: int) -> Iterable[Key]:
     """S3 with and without noise."""
     if reading not in S3_READINGS or (reading == SCALED and seed):
         return
@@ -96,10 +94,7 @@ def dynamic_keys(
     if reading == SCALED:
         shown = (0.8, NONE)
     for epsilon in shown:
-        yield base_key(data, reading, seed, rounds=rounds) | {
-            "scheme": "S3",
-            "epsilon": epsilon,
-        }
+        yield base_key(data, reading, seed, rounds=rounds) | {"scheme": "S3", "epsilon": epsilon}
 
 
 def mean_cdf(results: Results, place: int, **same: object) -> list[float]:
@@ -133,12 +128,7 @@ def by_epsilon(results: Results, scheme: str, same: dict[str, str]) -> Panel:
     """One curve an epsilon, and the baseline."""
     base = mean_cdf(results, 100, scheme="plain", **same)
     curves = [Curve("baseline", GRID[: len(base)], base)]
-    shown = sorted(
-        {
-            row.key["epsilon"]
-            for row in results.where(scheme=scheme, **same).rows
-        }
-    )
+    shown = sorted({row.key["epsilon"] for row in results.where(scheme=scheme, **same).rows})
     away = []
     for epsilon in shown:
         found = mean_cdf(results, 100, scheme=scheme, epsilon=epsilon, **same)
@@ -185,13 +175,8 @@ def tables_for(scheme: str) -> Callable[[Results], Iterable[PaperTable]]:
             for reading in READINGS:
                 for kind in ("plain", scheme):
                     same = {"data": data, "reading": reading, "scheme": kind}
-                    shown = {
-                        r.key["epsilon"] for r in results.where(**same).rows
-                    }
-                    rows += [
-                        _row(results, same, epsilon)
-                        for epsilon in sorted(shown)
-                    ]
+                    shown = {r.key["epsilon"] for r in results.where(**same).rows}
+                    rows += [_row(results, same, epsilon) for epsilon in sorted(shown)]
             yield PaperTable(
                 f"{scheme} on {data}: mean |error|",
                 (
@@ -209,9 +194,7 @@ def tables_for(scheme: str) -> Callable[[Results], Iterable[PaperTable]]:
     return tables
 
 
-def _row(
-    results: Results, same: dict[str, str], epsilon: float
-) -> tuple[object, ...]:
+def _row(results: Results, same: dict[str, str], epsilon: float) -> tuple[object, ...]:
     run = f"{same['scheme']}, {same['reading']}"
     name = f"{epsilon:g}" if epsilon else "none"
     train = results.mean("train@100", epsilon=epsilon, **same)
@@ -240,22 +223,16 @@ def rising(scheme: str, data: str) -> Callable[[Results], Verdict]:
         for reading in (MEAN, SCALED):
             same = {"data": data, "reading": reading, "scheme": scheme}
             by = [
-                results.mean("train@100", epsilon=each, **same)
-                for each in budgets(results.asked)
+                results.mean("train@100", epsilon=each, **same) for each in budgets(results.asked)
             ]
             along = [
                 results.mean(f"train@{place}", epsilon=0.15, **same)
                 for place in (ITERATIONS if not results.asked.quick else (100,))
             ]
-            by_words = " ".join(
-                "ran away" if e is None else f"{e:.2f}" for e in by
-            )
-            along_words = " ".join(
-                "ran away" if e is None else f"{e:.2f}" for e in along
-            )
+            by_words = " ".join("ran away" if e is None else f"{e:.2f}" for e in by)
+            along_words = " ".join("ran away" if e is None else f"{e:.2f}" for e in along)
             words.append(
-                f"{reading}: mean |error| by epsilon {by_words}; by iterations at .15 "
-                f"{along_words}"
+                f"{reading}: mean |error| by epsilon {by_words}; by iterations at .15 {along_words}"
             )
             if _falls(by) and _falls(along):
                 good.append(reading)
@@ -285,10 +262,7 @@ def verdict_of(good: list[str], tried: Iterable[str], words: str) -> Verdict:
     return Verdict("does not hold", words)
 
 
-SAID = {
-    "S1": "",
-    "S2": "; said of S1, to whose results those of S2 are very close",
-}
+SAID = {"S1": "", "S2": "; said of S1, to whose results those of S2 are very close"}
 """Where the sentence is another scheme's."""
 
 

@@ -45,18 +45,11 @@ def tables(results: Results) -> Iterable[PaperTable]:
         for model, name in MODELS.items():
             for epsilon in EPSILONS:
                 same = {"data": data, "model": model, "epsilon": epsilon}
-                found = [
-                    results.mean(f"{each}@100", **same)
-                    for each in ("train", "held")
-                ]
+                found = [results.mean(f"{each}@100", **same) for each in ("train", "held")]
                 told = ("-" if e is None else f"{e:.3f}" for e in found)
-                rows.append(
-                    (name, f"{epsilon:g}" if epsilon else "none", *told)
-                )
+                rows.append((name, f"{epsilon:g}" if epsilon else "none", *told))
         yield PaperTable(
-            f"S1 on {data}: mean |error|",
-            ("model", "epsilon", "train", "held back"),
-            tuple(rows),
+            f"S1 on {data}: mean |error|", ("model", "epsilon", "train", "held back"), tuple(rows)
         )
 
 
@@ -66,8 +59,7 @@ def judge(results: Results) -> Verdict:
     gain = {}
     for metric in ("train", "held"):
         plain, other = (
-            results.mean(f"{metric}@100", data=data, model=model, epsilon=NONE)
-            for model in MODELS
+            results.mean(f"{metric}@100", data=data, model=model, epsilon=NONE) for model in MODELS
         )
         if plain is None or other is None:
             return Verdict("not run", "a run ran away")

@@ -107,11 +107,7 @@ def _printed(data: str) -> list[Curve]:
 
 
 def _judge(
-    results: Results,
-    scheme: str,
-    epsilon: float,
-    limit: float,
-    tried: tuple[str, ...],
+    results: Results, scheme: str, epsilon: float, limit: float, tried: tuple[str, ...]
 ) -> Verdict:
     data = results.asked.data[0]
     good = list[str]()
@@ -125,20 +121,16 @@ def _judge(
         run.append(reading)
         found = increase(results, **same)
         held = increase(results, "held@100", **same)
-        base = results.mean(
-            "train@100", data=data, reading=reading, scheme="plain"
-        )
+        base = results.mean("train@100", data=data, reading=reading, scheme="plain")
         start = "ran away" if base is None else f"{base:.3f}"
         words.append(
-            f"{reading}: {told(found)} over a baseline of {start} (held back "
-            f"{told(held)})"
+            f"{reading}: {told(found)} over a baseline of {start} (held back {told(held)})"
         )
         if found is not None and found <= limit:
             good.append(reading)
     if not run:
         return Verdict(
-            "not run",
-            f"{scheme} was not run at epsilon {epsilon:g}: a quick run has fewer",
+            "not run", f"{scheme} was not run at epsilon {epsilon:g}: a quick run has fewer"
         )
     said = f"at epsilon {epsilon:g} on {data}: " + "; ".join(words)
     return verdict_of(good, run, said + _counted(limit))
@@ -212,9 +204,7 @@ def judge_direct(results: Results) -> Verdict:
                 f"{reading} at {epsilon:g}: mean |error| {told_one} with equation 13, "
                 f"{told_two} in S2"
             )
-            worse.append(
-                two is not None and (one is None or one > two + NEAR / 3)
-            )
+            worse.append(two is not None and (one is None or one > two + NEAR / 3))
         if all(worse):
             good.append(reading)
     if not run:
@@ -317,9 +307,7 @@ NETFLIX_FINDINGS = (
 )
 
 
-def _figure(
-    number: str, data: str, findings: tuple[Finding, ...]
-) -> Experiment:
+def _figure(number: str, data: str, findings: tuple[Finding, ...]) -> Experiment:
     return Experiment(
         figure=number,
         title=f"mean increases of prediction errors, {data}",
@@ -334,7 +322,4 @@ def _figure(
     )
 
 
-INCREASES = (
-    _figure("7", NETFLIX, NETFLIX_FINDINGS),
-    _figure("8", SMALL, SMALL_FINDINGS),
-)
+INCREASES = (_figure("7", NETFLIX, NETFLIX_FINDINGS), _figure("8", SMALL, SMALL_FINDINGS))

@@ -59,9 +59,7 @@ def _moved() -> Iterable[dict[str, float]]:
             yield {"join": USUAL["join"], "leave": leave}
 
 
-def along(
-    results: Results, data: str, name: str, epsilon: float
-) -> list[tuple[float, float]]:
+def along(results: Results, data: str, name: str, epsilon: float) -> list[tuple[float, float]]:
     """Mean error by one chance, less the baseline's."""
     other = "leave" if name == "join" else "join"
     base = results.mean("train@100", data=data, scheme="plain") or 0.0
@@ -101,9 +99,7 @@ def judge(results: Results) -> Verdict:
             points = along(results, data, name, epsilon)
             if len(points) < 2:
                 return Verdict("not run", "only one chance of each was run")
-            label = (
-                f"{name}, {f'epsilon {epsilon:g}' if epsilon else 'no noise'}"
-            )
+            label = f"{name}, {f'epsilon {epsilon:g}' if epsilon else 'no noise'}"
             told[label] = points[-1][1] - points[0][1]
     words = ", ".join(f"{name} {each:+.3f}" for name, each in told.items())
     said = f"change of the error from .005 to .02 on {data}: {words}"
@@ -125,8 +121,7 @@ def _figure(number: str, data: str) -> Experiment:
         title=f"joining and leaving, {data}",
         data=(data,),
         split="90/10; errors on the training pairs as in the paper",
-        parameters=f"S3, reading {MEAN}, epsilon .8 (not printed for this figure), 10,000 "
-        "rounds",
+        parameters=f"S3, reading {MEAN}, epsilon .8 (not printed for this figure), 10,000 rounds",
         keys=keys,
         work=work,
         draw=draw,

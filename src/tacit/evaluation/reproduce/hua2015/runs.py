@@ -82,9 +82,7 @@ _HELD: dict[int, Sources] = {}
 def split_of(sources: Sources, key: Key) -> Split:
     """The split of a cell; neighbouring cells share it."""
     _HELD[id(sources)] = sources
-    return _split(
-        id(sources), key["data"], key.get("films", 0), key.get("seed", 0)
-    )
+    return _split(id(sources), key["data"], key.get("films", 0), key.get("seed", 0))
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -138,10 +136,7 @@ def untrusted(part: Split, key: Key) -> Values:
         }
     told |= {"third_party": False} if key["scheme"] == "equation 13" else {}
     method = find("mf-federated")(
-        calibration="paper",
-        epsilon=key["epsilon"] or 1.0,
-        seed=key["seed"],
-        **told,
+        calibration="paper", epsilon=key["epsilon"] or 1.0, seed=key["seed"], **told
     )
     shown = (rounds // 10, rounds // 2, rounds) if dynamic else ITERATIONS
     found: Values = {}
@@ -181,9 +176,7 @@ def errors(part: Split, own: Floats, items: Floats, place: int) -> Values:
         kept = np.abs(np.clip(dots, 1, 5) - rating)
         found[f"{name}{last}"] = float(kept.mean())
         if name == "train":
-            found[f"cdf{last}"] = [
-                round(float((away <= level).mean()), 4) for level in GRID
-            ]
+            found[f"cdf{last}"] = [round(float((away <= level).mean()), 4) for level in GRID]
     return found
 
 
@@ -199,17 +192,12 @@ def base_key(data: str, reading: str, seed: int, **more: Any) -> Key:
     }
 
 
-def increase(
-    results: Results, metric: str = "train@100", **same: Any
-) -> float | None:
+def increase(results: Results, metric: str = "train@100", **same: Any) -> float | None:
     """Mean increase over the baseline of the same reading and data; None where it ran away
     or was not run."""
     found = results.mean(metric, **same)
     base = results.mean(
-        metric.split("@")[0] + "@100",
-        data=same["data"],
-        reading=same["reading"],
-        scheme="plain",
+        metric.split("@")[0] + "@100", data=same["data"], reading=same["reading"], scheme="plain"
     )
     if found is None or base is None:
         return None

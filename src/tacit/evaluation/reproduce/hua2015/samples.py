@@ -37,10 +37,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
         for sample in films:
             for epsilon in (NONE, *_shown(asked)):
                 scheme = "S2" if epsilon else "plain"
-                yield base_key(data, MEAN, 0, films=sample) | {
-                    "scheme": scheme,
-                    "epsilon": epsilon,
-                }
+                yield base_key(data, MEAN, 0, films=sample) | {"scheme": scheme, "epsilon": epsilon}
 
 
 def _shown(asked: Wanted) -> tuple[float, ...]:
@@ -50,10 +47,7 @@ def _shown(asked: Wanted) -> tuple[float, ...]:
 def increases(results: Results, films: int) -> list[float]:
     """By epsilon."""
     base = results.mean("train@100", films=films, scheme="plain") or 0.0
-    found = (
-        results.mean("train@100", films=films, epsilon=each)
-        for each in _shown(results.asked)
-    )
+    found = (results.mean("train@100", films=films, epsilon=each) for each in _shown(results.asked))
     return [float("nan") if each is None else each - base for each in found]
 
 
@@ -61,15 +55,10 @@ def draw(results: Results) -> Iterable[Panel]:
     """One curve a sample."""
     films = sorted({row.key["films"] for row in results.rows})
     curves = (
-        Curve(f"sample {each}", _shown(results.asked), increases(results, each))
-        for each in films
+        Curve(f"sample {each}", _shown(results.asked), increases(results, each)) for each in films
     )
     yield Panel(
-        "S2 on samples of films",
-        "epsilon",
-        "mean increase of |error|",
-        tuple(curves),
-        log_x=True,
+        "S2 on samples of films", "epsilon", "mean increase of |error|", tuple(curves), log_x=True
     )
 
 

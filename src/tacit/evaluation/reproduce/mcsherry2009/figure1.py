@@ -52,12 +52,7 @@ def _curves(
     base = {"data": data, "seed": seed, "method": method}
     for cleaning in CLEANING:
         for theta in thetas:
-            yield {
-                **base,
-                "cleaning": cleaning,
-                "theta": theta,
-                "split": "probe",
-            }
+            yield {**base, "cleaning": cleaning, "theta": theta, "split": "probe"}
         for how in ("probe",) if quick else ("probe", "90/10"):
             yield {**base, "cleaning": cleaning, "theta": None, "split": how}
     if quick:
@@ -75,8 +70,7 @@ def draw(results: Results) -> Iterable[Panel]:
             continue
         curves = [
             Curve.of(
-                f"{method}, {words}",
-                here.along("theta", "rmse", method=method, cleaning=cleaning),
+                f"{method}, {words}", here.along("theta", "rmse", method=method, cleaning=cleaning)
             )
             for method in METHODS
             for cleaning, words in CLEANING.items()
@@ -85,12 +79,7 @@ def draw(results: Results) -> Iterable[Panel]:
         if level is not None and curves[0].x:
             ends = (min(curves[0].x), max(curves[0].x))
             curves.append(
-                Curve(
-                    "averages and levels, no noise",
-                    ends,
-                    (level, level),
-                    style="line",
-                )
+                Curve("averages and levels, no noise", ends, (level, level), style="line")
             )
         name = SETS[data].title if data in SETS else "embedded sample"
         yield Panel(
@@ -118,29 +107,18 @@ def tables(results: Results) -> Iterable[PaperTable]:
     """The curves with their noise off at the end; then the judged split."""
     for data in results.asked.data:
         here = results.where(data=data, split="probe")
-        thetas = sorted(
-            {
-                row.key["theta"]
-                for row in here.rows
-                if row.key["theta"] is not None
-            }
-        )
+        thetas = sorted({row.key["theta"] for row in here.rows if row.key["theta"] is not None})
         rows = []
         for method in METHODS:
             for cleaning in (*CLEANING, FIXED):
                 told = here.where(method=method, cleaning=cleaning)
                 if not told:
                     continue
-                numbers = [
-                    told.mean("rmse", theta=theta) for theta in (*thetas, None)
-                ]
+                numbers = [told.mean("rmse", theta=theta) for theta in (*thetas, None)]
                 at = CHOSEN_AT.get(data, USUALLY_AT)
                 words = CLEANING.get(cleaning, f"cleaned as at theta {at:g}")
                 rows.append(
-                    (
-                        f"{method}, {words}",
-                        *(None if n is None else f"{n:.4f}" for n in numbers),
-                    )
+                    (f"{method}, {words}", *(None if n is None else f"{n:.4f}" for n in numbers))
                 )
         yield PaperTable(
             f"RMSE on the probe set, {data}",
@@ -155,18 +133,13 @@ def _judged_split(results: Results, data: str) -> Iterable[PaperTable]:
     if not here:
         return
     rows = [
-        (
-            f"{method}, {words}",
-            _shown(here.mean("rmse", method=method, cleaning=cleaning)),
-        )
+        (f"{method}, {words}", _shown(here.mean("rmse", method=method, cleaning=cleaning)))
         for method in METHODS
         for cleaning, words in CLEANING.items()
     ]
     rows.append(("averages and levels", _shown(here.mean("global"))))
     yield PaperTable(
-        f"RMSE without noise, 90/10 by chance, {data}",
-        ("method", "noise off"),
-        tuple(rows),
+        f"RMSE without noise, 90/10 by chance, {data}", ("method", "noise off"), tuple(rows)
     )
 
 

@@ -42,12 +42,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
     for data in asked.data:
         for cut in QUICK_CUTS if asked.quick else CUTS:
             for seed in asked.splits:
-                yield {
-                    "data": data,
-                    "cut": cut,
-                    "theta": theta_of(data),
-                    "seed": seed,
-                }
+                yield {"data": data, "cut": cut, "theta": theta_of(data), "seed": seed}
 
 
 def draw(results: Results) -> Iterable[Panel]:

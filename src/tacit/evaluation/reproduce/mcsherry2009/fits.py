@@ -37,12 +37,7 @@ METHODS = {"kNN": "covariance-knn", "SVD": "covariance-svd"}
 
 
 def fitted(
-    method: str,
-    ratings: Ratings,
-    *,
-    theta: float | None,
-    seed: int,
-    **settings: Any,
+    method: str, ratings: Ratings, *, theta: float | None, seed: int, **settings: Any
 ) -> Model:
     """As printed at this theta; without one with its noise off."""
     from tacit.fitting.run import trial
@@ -51,9 +46,7 @@ def fitted(
     noise: dict[str, Any] = {"epsilon": 1.0}
     if theta is not None:
         noise = {"epsilon": ROOM * CLAIM * theta, "theta": theta}
-    made = find(METHODS[method])(
-        calibration="paper", delta=DELTA, seed=seed, **noise, **settings
-    )
+    made = find(METHODS[method])(calibration="paper", delta=DELTA, seed=seed, **noise, **settings)
     return trial(made, ratings, noise_off=theta is None)
 
 
@@ -99,17 +92,12 @@ def at_theta(sources: Sources, key: Key) -> Values:
         at = CHOSEN_AT.get(key["data"], USUALLY_AT)
         first = fitted(method, part.train, theta=at, seed=seed)
         numbers = first.shared.numbers
-        settings = {
-            name: numbers[name] for name in ("shrink_diagonal", "shrink_off")
-        }
+        settings = {name: numbers[name] for name in ("shrink_diagonal", "shrink_off")}
     model = fitted(method, part.train, theta=theta, seed=seed, **settings)
     return {
         "rmse": error(model, part),
         "global": global_effects(model, part),
-        **{
-            name: model.shared.numbers[name]
-            for name in ("shrink_diagonal", "shrink_off", "ridge")
-        },
+        **{name: model.shared.numbers[name] for name in ("shrink_diagonal", "shrink_off", "ridge")},
     }
 
 

@@ -10,12 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import inf
 
-from tacit.evaluation.reproduce.experiment import (
-    Outcome,
-    Results,
-    Series,
-    Verdict,
-)
+from tacit.evaluation.reproduce.experiment import Outcome, Results, Series, Verdict
 from tacit.evaluation.reproduce.mcsherry2009.fits import (
     CHOSEN_AT,
     CLAIM,
@@ -41,9 +36,7 @@ Told = tuple[Outcome, str, dict[str, float]]
 def _over_data(results: Results, judge: Callable[[Results], Told]) -> Verdict:
     """The verdict of the data most like the paper's; what others say beside it."""
     ran = [name for name in LIKE_THE_PAPER if name in results.asked.data]
-    told = {
-        name: judge(results.where(data=name, split="probe")) for name in ran
-    }
+    told = {name: judge(results.where(data=name, split="probe")) for name in ran}
     first, *others = ran
     outcome, reason, numbers = told[first]
     said = f"{first}: {reason}"
@@ -73,21 +66,15 @@ def grows(results: Results) -> Verdict:
             for cleaning in ("paper", "none"):
                 series = _curve(here, method, cleaning)
                 gained = series.y[0] - series.y[-1]
-                rises[f"{method} {_how(cleaning)}"] = max(
-                    b - a for a, b in pairwise(series.y)
-                )
+                rises[f"{method} {_how(cleaning)}"] = max(b - a for a, b in pairwise(series.y))
                 numbers[f"{method} {cleaning}"] = gained
-                words.append(
-                    f"{method} {_how(cleaning)} {series.y[0]:.3f} to {series.y[-1]:.3f}"
-                )
+                words.append(f"{method} {_how(cleaning)} {series.y[0]:.3f} to {series.y[-1]:.3f}")
         right = all(gained > 0 for gained in numbers.values())
         span = f"theta {series.x[0]:g} to {series.x[-1]:g}: "
         told = span + ", ".join(words)
         highest = max(rises, key=lambda name: rises[name])
         if rises[highest] > CLEAR:
-            told += (
-                f" ({highest} rises once on the way, by {rises[highest]:.3f})"
-            )
+            told += f" ({highest} rises once on the way, by {rises[highest]:.3f})"
         return _yes(right), told, numbers
 
     return _over_data(results, judge)
@@ -103,18 +90,14 @@ def crossing(results: Results) -> Verdict:
             for method in METHODS
             for cleaning in ("paper", "none")
         }
-        first = all(
-            where[method, "paper"] < where[method, "none"] for method in METHODS
-        )
+        first = all(where[method, "paper"] < where[method, "none"] for method in METHODS)
         passed = all(_off(here, method, "none") < level for method in METHODS)
         words = ", ".join(
             f"{method} {_how(cleaning)} {_theta(at, _off(here, method, cleaning))}"
             for (method, cleaning), at in where.items()
         )
         numbers = {
-            f"{method} {cleaning}": at
-            for (method, cleaning), at in where.items()
-            if at < inf
+            f"{method} {cleaning}": at for (method, cleaning), at in where.items() if at < inf
         }
         reason = (
             f"below {level:.4f} (averages and levels without noise, in place of "
@@ -126,8 +109,7 @@ def crossing(results: Results) -> Verdict:
     if "netflix" in results.asked.data:
         return found
     rest = (
-        ". Judged is which comes first; that the crossing is at .15 needs the whole Netflix "
-        "Prize"
+        ". Judged is which comes first; that the crossing is at .15 needs the whole Netflix Prize"
     )
     return Verdict(found.outcome, found.reason + rest, found.numbers)
 
@@ -140,9 +122,7 @@ def _crosses(series: Series, level: float) -> float:
 
 
 def _theta(at: float, off: float) -> str:
-    return (
-        f"none of these ({off:.3f} without noise)" if at == inf else f"{at:g}"
-    )
+    return f"none of these ({off:.3f} without noise)" if at == inf else f"{at:g}"
 
 
 def helps(results: Results) -> Verdict:
@@ -155,14 +135,10 @@ def helps(results: Results) -> Verdict:
             clean = _curve(here, method, "paper")
             plain = _curve(here, method, "none")
             half = max(len(clean.x) // 2, 1)
-            gains = [
-                b - a
-                for a, b in zip(clean.y[:half], plain.y[:half], strict=True)
-            ]
+            gains = [b - a for a, b in zip(clean.y[:half], plain.y[:half], strict=True)]
             numbers[method] = sum(gains) / half
             each = ", ".join(
-                f"{gain:+.3f} at {theta:g}"
-                for theta, gain in zip(clean.x, gains, strict=False)
+                f"{gain:+.3f} at {theta:g}" for theta, gain in zip(clean.x, gains, strict=False)
             )
             words.append(f"{method} gains {each}")
         right = all(gain > CLEAR for gain in numbers.values())
@@ -189,8 +165,7 @@ def impairs(results: Results) -> Verdict:
         fitted = _harmed(seen, "paper")
         fixed = _harmed(seen, "fixed")
         words = ", ".join(
-            f"{method} {'fitted at each theta' if reading == 'paper' else 'fixed'} "
-            f"{harm:+.3f}"
+            f"{method} {'fitted at each theta' if reading == 'paper' else 'fixed'} {harm:+.3f}"
             for (reading, method), harm in seen.items()
         )
         numbers = {f"{m} {r}": harm for (r, m), harm in seen.items()}
@@ -209,9 +184,7 @@ def impairs(results: Results) -> Verdict:
     found = _over_data(results, judge)
     if found.outcome != "does not hold" or "netflix" in results.asked.data:
         return found
-    return Verdict(
-        "not run", _not_here(found) + SMALLER + _put(), found.numbers
-    )
+    return Verdict("not run", _not_here(found) + SMALLER + _put(), found.numbers)
 
 
 def _harmed(seen: dict[tuple[str, str], float], reading: str) -> bool:
@@ -232,11 +205,7 @@ def matches(results: Results) -> Verdict:
             off = _off(here, method, "paper")
             lost = [y - off for y in series.y]
             numbers[method] = lost[0]
-            little = [
-                theta
-                for theta, each in zip(series.x, lost, strict=True)
-                if each < MATCHED
-            ]
+            little = [theta for theta, each in zip(series.x, lost, strict=True) if each < MATCHED]
             enough = "nowhere"
             if little:
                 claim = CLAIM * little[0]

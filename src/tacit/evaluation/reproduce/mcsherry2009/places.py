@@ -51,11 +51,7 @@ EPSILONS = (1.0, 10.0)
 CLEAR = 0.02
 """Above its own chance by so much a place has learned something."""
 DELTA = 1e-6
-PLACE_NAMES = {
-    "covariance": "covariance",
-    "data": "data matrix",
-    "gram": "person Gram",
-}
+PLACE_NAMES = {"covariance": "covariance", "data": "data matrix", "gram": "person Gram"}
 CHANCES = {"covariance": "chance", "data": "chance", "gram": "chance people"}
 """What factors of noise alone explain, of items or of people."""
 LEVELS = {"chance": "chance, items", "chance people": "chance, people"}
@@ -183,23 +179,17 @@ def judge_growth(results: Results) -> Verdict:
             for name in PLACE_NAMES
         }
         words = ", ".join(
-            f"{PLACE_NAMES[name]} {first:.2f} to {last:.2f}"
-            for name, (first, last) in ends.items()
+            f"{PLACE_NAMES[name]} {first:.2f} to {last:.2f}" for name, (first, last) in ends.items()
         )
         said.append(f"epsilon {epsilon:g}: {words}")
-        numbers |= {
-            f"{name} {epsilon:g}": last - first
-            for name, (first, last) in ends.items()
-        }
+        numbers |= {f"{name} {epsilon:g}": last - first for name, (first, last) in ends.items()}
     right = all(
-        numbers[f"covariance {each:g}"] > 0
-        and numbers[f"gram {each:g}"] < CLEAR
+        numbers[f"covariance {each:g}"] > 0 and numbers[f"gram {each:g}"] < CLEAR
         for each in EPSILONS
     )
     return Verdict(
         "holds" if right else "does not hold",
-        f"explained beyond chance, from {counts[0]:,} people to {counts[-1]:,}, "
-        + "; ".join(said),
+        f"explained beyond chance, from {counts[0]:,} people to {counts[-1]:,}, " + "; ".join(said),
         numbers,
     )
 

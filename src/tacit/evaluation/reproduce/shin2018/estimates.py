@@ -20,11 +20,7 @@ from tacit.evaluation.reproduce.experiment import (
     Verdict,
     Wanted,
 )
-from tacit.evaluation.reproduce.shin2018.fits import (
-    PRINTED,
-    K,
-    cells_of,
-)
+from tacit.evaluation.reproduce.shin2018.fits import PRINTED, K, cells_of
 from tacit.evaluation.reproduce.sources import Sources
 
 RANK = 15
@@ -61,12 +57,7 @@ def work(sources: Sources, key: Key) -> Values:
     ratings = sources.ratings(key["data"])
     name, correction, _ = WAYS[key["way"]]
     common = {"rank": RANK, "rounds": K, "seed": key["seed"]}
-    noisy = find(name)(
-        calibration="paper",
-        epsilon=key["epsilon"],
-        correction=correction,
-        **common,
-    )
+    noisy = find(name)(calibration="paper", epsilon=key["epsilon"], correction=correction, **common)
     exact = find("one-bit")(calibration="none", form="descent", **common)
     last = [
         trial(each, ratings, users=ratings.n_users).shared.arrays["path"][-1]
@@ -80,8 +71,7 @@ def draw(results: Results) -> Iterable[Panel]:
     """Four lines on logarithmic axes, as in the paper."""
     for data in results.asked.data:
         curves = tuple(
-            Curve.of(way, results.along("epsilon", "error", data=data, way=way))
-            for way in WAYS
+            Curve.of(way, results.along("epsilon", "error", data=data, way=way)) for way in WAYS
         )
         yield Panel(
             f"{data}: largest error of V",
@@ -115,9 +105,7 @@ def judge_slopes(results: Results) -> Verdict:
     """Against the printed slopes."""
     here = results.where(data=results.asked.data[-1])
     found = slopes(here)
-    words = ", ".join(
-        f"{way} {found[way]:.2f} (paper {WAYS[way][2]:g})" for way in found
-    )
+    words = ", ".join(f"{way} {found[way]:.2f} (paper {WAYS[way][2]:g})" for way in found)
     near = [abs(found[way] - WAYS[way][2]) < NEAR_SLOPE for way in found]
     outcome: Outcome = "holds" if near and all(near) else "does not hold"
     told = (
@@ -133,17 +121,9 @@ def judge_slopes(results: Results) -> Verdict:
 def judge_order(results: Results) -> Verdict:
     """Reduction and correction both lower the error."""
     here = results.where(data=results.asked.data[-1])
-    mean = {
-        way: here.mean("error", way=way, epsilon=0.1) or 0.0 for way in WAYS
-    }
-    corrected = (
-        mean["GD, corrected"] < mean["GD"]
-        and mean["GD-DR, corrected"] < mean["GD-DR"]
-    )
-    reduced = (
-        mean["GD-DR"] < mean["GD"]
-        and mean["GD-DR, corrected"] < mean["GD, corrected"]
-    )
+    mean = {way: here.mean("error", way=way, epsilon=0.1) or 0.0 for way in WAYS}
+    corrected = mean["GD, corrected"] < mean["GD"] and mean["GD-DR, corrected"] < mean["GD-DR"]
+    reduced = mean["GD-DR"] < mean["GD"] and mean["GD-DR, corrected"] < mean["GD, corrected"]
     words = ", ".join(f"{way} {value:.3g}" for way, value in mean.items())
     good = corrected and reduced
     outcome: Outcome = "holds" if good else "does not hold"
@@ -183,19 +163,14 @@ FIGURE2 = Experiment(
 )
 
 SIMPLE_EPSILONS = (1.6, 8.0)
-WORDS_OF = {
-    "entire": "everything, as in the paper",
-    "single": "a single item",
-}
+WORDS_OF = {"entire": "everything, as in the paper", "single": "a single item"}
 
 
 def simple_keys(asked: Wanted) -> Iterable[Key]:
     """Section 4.1, hiding everything or one item; one seed, because it is slow."""
     for data in asked.data[:1]:
         for protects in ("entire", "single"):
-            for epsilon in (
-                SIMPLE_EPSILONS[-1:] if asked.quick else SIMPLE_EPSILONS
-            ):
+            for epsilon in SIMPLE_EPSILONS[-1:] if asked.quick else SIMPLE_EPSILONS:
                 base = {"data": data, "protects": protects, "epsilon": epsilon}
                 yield {**base, "k": 1 if asked.quick else K}
 

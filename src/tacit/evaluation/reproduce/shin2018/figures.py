@@ -66,9 +66,7 @@ def by_epsilon(results: Results, metric: str, y: str) -> Iterable[Panel]:
         if data == "libimseti" and metric == "rmse":
             note = "Open marks: the table of figure 4."
             curves += [
-                Curve(
-                    "GD-DR, paper", DATING_EPSILONS, DATING_OURS, style="paper"
-                ),
+                Curve("GD-DR, paper", DATING_EPSILONS, DATING_OURS, style="paper"),
                 Curve("Hua, paper", DATING_EPSILONS, DATING_HUA, style="paper"),
             ]
         yield Panel(data, "epsilon", y, tuple(curves), log_x=True, note=note)
@@ -93,16 +91,11 @@ def draw_cdf(results: Results) -> Iterable[Panel]:
         for epsilon in epsilons:
             rows = here.where(epsilon=epsilon).rows
             y = [
-                sum(row.values["cdf"][at] for row in rows) / len(rows)
-                for at in range(len(ERRORS))
+                sum(row.values["cdf"][at] for row in rows) / len(rows) for at in range(len(ERRORS))
             ]
             curves.append(Curve(f"epsilon {epsilon:g}", ERRORS, y))
         yield Panel(
-            data,
-            "error of a rating",
-            "share of at most this",
-            tuple(curves[:6]),
-            note=LOST,
+            data, "error of a rating", "share of at most this", tuple(curves[:6]), note=LOST
         )
 
 
@@ -111,30 +104,17 @@ def draw_k(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         here = results.where(data=data)
         same = {"model": OURS}
-        kept = Results(
-            tuple(r for r in here.rows if "correction" not in r.key),
-            here.asked,
-        )
+        kept = Results(tuple(r for r in here.rows if "correction" not in r.key), here.asked)
         yield Panel(
             f"{data}, epsilon .1",
             "iterations k",
             "RMSE",
             (
                 Curve.of("GD-DR", kept.along("k", "rmse", **same)),
-                Curve.of(
-                    "GD-DR, no correction",
-                    here.along("k", "rmse", correction="one", **same),
-                ),
+                Curve.of("GD-DR, no correction", here.along("k", "rmse", correction="one", **same)),
                 Curve.of(PLAIN, kept.along("k", "rmse", model=PLAIN)),
-                Curve(
-                    "GD-DR, paper (ML-20M)", ITERATIONS, K_OURS, style="paper"
-                ),
-                Curve(
-                    "non-private GD, paper (ML-20M)",
-                    ITERATIONS,
-                    K_PLAIN,
-                    style="paper",
-                ),
+                Curve("GD-DR, paper (ML-20M)", ITERATIONS, K_OURS, style="paper"),
+                Curve("non-private GD, paper (ML-20M)", ITERATIONS, K_PLAIN, style="paper"),
             ),
             log_x=True,
             note="Open marks: the table of figure 9, on 20 million ratings.",
@@ -159,9 +139,7 @@ def rate_tables(results: Results) -> Iterable[PaperTable]:
     )
 
 
-def epsilon_figure(
-    figure: str, title: str, dating: bool, draw: Draw, *told: Finding
-) -> Experiment:
+def epsilon_figure(figure: str, title: str, dating: bool, draw: Draw, *told: Finding) -> Experiment:
     """One of the figures over epsilon: their cells are shared."""
     return Experiment(
         figure=figure,
@@ -218,20 +196,12 @@ CDF = Finding(
     verdicts.errors_shrink,
 )
 FIGURES = (
-    epsilon_figure(
-        "3", "RMSE by epsilon, films", False, draw_rmse, BETTER, FLAT, BIAS
-    ),
-    epsilon_figure(
-        "4", "RMSE by epsilon, LibimSeTi", True, draw_rmse, BETTER, FLAT
-    ),
+    epsilon_figure("3", "RMSE by epsilon, films", False, draw_rmse, BETTER, FLAT, BIAS),
+    epsilon_figure("4", "RMSE by epsilon, LibimSeTi", True, draw_rmse, BETTER, FLAT),
     epsilon_figure("5", "distribution of errors, films", False, draw_cdf, CDF),
-    epsilon_figure(
-        "6", "distribution of errors, LibimSeTi", True, draw_cdf, CDF
-    ),
+    epsilon_figure("6", "distribution of errors, LibimSeTi", True, draw_cdf, CDF),
     epsilon_figure("7", "F-score by epsilon, films", False, draw_fscore, LISTS),
-    epsilon_figure(
-        "8", "F-score by epsilon, LibimSeTi", True, draw_fscore, DATING_LISTS
-    ),
+    epsilon_figure("8", "F-score by epsilon, LibimSeTi", True, draw_fscore, DATING_LISTS),
     Experiment(
         figure="9",
         title="RMSE by iterations",

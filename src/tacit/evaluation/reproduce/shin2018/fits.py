@@ -91,11 +91,7 @@ RATES: dict[str, dict[str, Any]] = {
     ".01/t, people .1/t": {"rate": 0.01},
     "1/t for both": {"own_rate": 1.0},
     "1/t for both, n for M": {"own_rate": 1.0, "own_mean": "people"},
-    "100/t for both, n for M": {
-        "rate": 100.0,
-        "own_rate": 100.0,
-        "own_mean": "people",
-    },
+    "100/t for both, n for M": {"rate": 100.0, "own_rate": 100.0, "own_mean": "people"},
 }
 """Readings of gamma_t, of which O(1/t) is printed; the first is used elsewhere."""
 
@@ -159,24 +155,14 @@ def fitted(part: Split, key: Key) -> Model:
         told["correction"] = key["correction"]
     common = {"seed": key["seed"], "rounds": key["k"]}
     if key["model"] == PLAIN:
-        method = find("one-bit")(
-            calibration="none", form="descent", rank=rank, **common, **told
-        )
+        method = find("one-bit")(calibration="none", form="descent", rank=rank, **common, **told)
     elif key["model"] == HUA:
         method = find("mf-federated")(
-            calibration="paper",
-            engine="simulate",
-            epsilon=key["epsilon"],
-            factors=rank,
-            **common,
+            calibration="paper", engine="simulate", epsilon=key["epsilon"], factors=rank, **common
         )
     else:
         method = find("one-bit-projected")(
-            calibration="paper",
-            epsilon=key["epsilon"],
-            rank=rank,
-            **common,
-            **told,
+            calibration="paper", epsilon=key["epsilon"], rank=rank, **common, **told
         )
     return trial(method, part.train, users=people)
 
@@ -188,13 +174,7 @@ def cells_of(model: Model, part: Split) -> NDArray[np.float64]:
     train = part.train
     schema = train.schema
     value = (train.value - schema.middle) / schema.unit_width
-    cells = Cells(
-        train.ptr,
-        train.item,
-        value.astype(np.float64),
-        part.test.ptr,
-        part.test.item,
-    )
+    cells = Cells(train.ptr, train.item, value.astype(np.float64), part.test.ptr, part.test.item)
     inner = model.personal.predict_cells(cells)
     raw = schema.middle + schema.unit_width * inner
     return np.clip(raw, schema.low, schema.high)
@@ -214,9 +194,7 @@ def fscore(model: Model, exact: Model, part: Split) -> float:
         ends = np.array([0, len(item)])
         best = []
         for each in (model, exact):
-            score = each.personal.score_block(
-                ends, item, value.astype(np.float64)
-            )[0]
+            score = each.personal.score_block(ends, item, value.astype(np.float64))[0]
             score[item] = -np.inf
             best.append(np.argsort(-score, kind="stable")[:LISTED])
         shared += len(np.intersect1d(best[0], best[1]))

@@ -38,9 +38,7 @@ def degree_work(sources: Sources, key: Key) -> Values:
     from tacit.methods.base import Public
     from tacit.rounds.plan import Budget
 
-    method = find("one-bit-projected")(
-        calibration="paper", epsilon=1.0, rounds=K, loop=key["loop"]
-    )
+    method = find("one-bit-projected")(calibration="paper", epsilon=1.0, rounds=K, loop=key["loop"])
     catalogue = Catalogue([str(i) for i in range(100)])
     public = Public(Schema(1, 5), catalogue, "user", "paper", Budget(1.0, 0.0))
     events = method.plan(public).events(Budget(1.0, 0.0)).values()
@@ -71,11 +69,7 @@ def degree_tables(results: Results) -> Iterable[PaperTable]:
         f"All answers of a person, claimed epsilon 1, k {K}",
         ("loop", "rounds", "epsilon of all items, ratings and iterations"),
         tuple(
-            (
-                row.key["loop"],
-                row.values["rounds"],
-                f"{row.values['epsilon']:.2f}",
-            )
+            (row.key["loop"], row.values["rounds"], f"{row.values['epsilon']:.2f}")
             for row in results.rows
         ),
     )
@@ -83,9 +77,7 @@ def degree_tables(results: Results) -> Iterable[PaperTable]:
 
 def judge_degrees(results: Results) -> Verdict:
     """Whether k rounds at epsilon/k are what is run."""
-    cost = {
-        loop: results.mean("epsilon", loop=loop) or 0.0 for loop in ("k", "k+1")
-    }
+    cost = {loop: results.mean("epsilon", loop=loop) or 0.0 for loop in ("k", "k+1")}
     good = {loop: value <= 1 + 1e-9 for loop, value in cost.items()}
     words = (
         f"each answer is a bit of epsilon/k about a person's whole record: with k rounds "
@@ -136,16 +128,8 @@ def cost_work(sources: Sources, key: Key) -> Values:
 
     ratings = kept(sources.ratings(key["data"]), key["data"])
     rank = RANKS.get(key["data"], 15)
-    method = find("one-bit-projected")(
-        calibration="paper", epsilon=1.0, rank=rank
-    )
-    public = Public(
-        ratings.schema,
-        Catalogue(ratings.items),
-        "user",
-        "paper",
-        Budget(1.0, 0.0),
-    )
+    method = find("one-bit-projected")(calibration="paper", epsilon=1.0, rank=rank)
+    public = Public(ratings.schema, Catalogue(ratings.items), "user", "paper", Budget(1.0, 0.0))
     rows = method.used(public)["projection"]
     rated = float(np.diff(ratings.ptr).mean())
     return {
@@ -162,34 +146,20 @@ def cost_tables(results: Results) -> Iterable[PaperTable]:
     rows: list[tuple[object, ...]] = []
     for row in results.rows:
         v = row.values
+        rows.append((f"GD-DR, {row.key['data']} (q {v['q']})", "1 bit", f"{v['down']:,.0f}"))
         rows.append(
-            (
-                f"GD-DR, {row.key['data']} (q {v['q']})",
-                "1 bit",
-                f"{v['down']:,.0f}",
-            )
-        )
-        rows.append(
-            (
-                f"Hua et al., {row.key['data']}",
-                f"{v['hua up']:,.0f}",
-                f"{v['hua down']:,.0f}",
-            )
+            (f"Hua et al., {row.key['data']}", f"{v['hua up']:,.0f}", f"{v['hua down']:,.0f}")
         )
     rows.append(("GD-DR, paper, ML-20M (q 2700)", "1 bit", "about 150,000"))
     rows.append(("Hua et al., paper, ML-20M", "about 8,000", "about 1,500,000"))
     yield PaperTable(
-        "Bytes of an iteration",
-        ("", "a user to server", "server to a user"),
-        tuple(rows),
+        "Bytes of an iteration", ("", "a user to server", "server to a user"), tuple(rows)
     )
 
 
 def judge_cost(results: Results) -> Verdict:
     """A tenth of what Hua et al. send down."""
-    shares = [
-        row.values["down"] / row.values["hua down"] for row in results.rows
-    ]
+    shares = [row.values["down"] / row.values["hua down"] for row in results.rows]
     words = ", ".join(
         f"{row.key['data']} {row.values['down']:,.0f} of {row.values['hua down']:,.0f} bytes"
         for row in results.rows

@@ -32,12 +32,8 @@ def better_than_hua(results: Results) -> Verdict:
     told = []
     right = []
     for k in HUA_ROUNDS:
-        theirs = {
-            e: here.mean("rmse", model=HUA, k=k, epsilon=e) for e in (0.1, 0.4)
-        }
-        ours = {
-            e: here.mean("rmse", model=OURS, epsilon=e, k=K) for e in (0.1, 0.4)
-        }
+        theirs = {e: here.mean("rmse", model=HUA, k=k, epsilon=e) for e in (0.1, 0.4)}
+        ours = {e: here.mean("rmse", model=OURS, epsilon=e, k=K) for e in (0.1, 0.4)}
         small, other = theirs[0.1], theirs[0.4]
         own, own_other = ours[0.1], ours[0.4]
         if small is None or other is None or own is None or own_other is None:
@@ -88,9 +84,7 @@ def flat(results: Results) -> Verdict:
 def bias_remains(results: Results) -> Verdict:
     """Where the curve ends: does a large epsilon reach the exact descent?"""
     here = last(results)
-    large = max(
-        (r.key["epsilon"] for r in here.where(model=OURS).rows), default=1.6
-    )
+    large = max((r.key["epsilon"] for r in here.where(model=OURS).rows), default=1.6)
     end = here.mean("rmse", model=OURS, epsilon=large, k=K) or 0.0
     printed = here.mean("rmse", model=OURS, epsilon=1.6, k=K) or 0.0
     exact = here.mean("rmse", model=PLAIN, k=K) or 0.0

@@ -4,12 +4,7 @@
 from __future__ import annotations
 
 from tacit.evaluation.reproduce.experiment import Paper
-from tacit.evaluation.reproduce.wang_tang.figures import (
-    FIGURE3,
-    FIGURE4,
-    FIGURE5,
-    FIGURE6,
-)
+from tacit.evaluation.reproduce.wang_tang.figures import FIGURE3, FIGURE4, FIGURE5, FIGURE6
 from tacit.evaluation.reproduce.wang_tang.grid import GRID
 from tacit.evaluation.reproduce.wang_tang.totals import FIGURE2
 

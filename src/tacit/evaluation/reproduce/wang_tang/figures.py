@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from tacit.evaluation.reproduce.experiment import (
-    Curve,
-    Experiment,
-    Finding,
-    Panel,
-    Results,
-    Series,
-)
+from tacit.evaluation.reproduce.experiment import Curve, Experiment, Finding, Panel, Results, Series
 from tacit.evaluation.reproduce.wang_tang import verdicts
 from tacit.evaluation.reproduce.wang_tang.fits import (
     BASES,
@@ -29,9 +22,7 @@ from tacit.evaluation.reproduce.wang_tang.fits import (
 
 DATA = ("ml-100k", "ml-1m")
 SPLIT = "5 folds, as many of them as seeds (section 5)"
-LOST = (
-    "The figure is not in the text at hand; its words are the findings below."
-)
+LOST = "The figure is not in the text at hand; its words are the findings below."
 DESCENT = (
     "eta .4, K 10, lambda .005, beta 10, C 10, N 500: values of section 5.1, those of the "
     "authors' published program; first similarities uniform in +-.1 and all ratings in each "
@@ -62,8 +53,7 @@ def usual(results: Results) -> Results:
     kept = (
         row
         for row in results.rows
-        if row.key.get("steps") != LONG
-        and row.key.get("epsilon", 0) is not None
+        if row.key.get("steps") != LONG and row.key.get("epsilon", 0) is not None
     )
     return Results(tuple(kept), results.asked)
 
@@ -124,8 +114,7 @@ def draw6(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         here = usual(results.where(data=data))
         curves = [
-            Curve.of(label, here.along("epsilon", "rmse", **same))
-            for label, same in PNBM.items()
+            Curve.of(label, here.along("epsilon", "rmse", **same)) for label, same in PNBM.items()
         ]
         for label, same in CHAINS.items():
             found = here.along("epsilon", "rmse", **same)
@@ -194,8 +183,7 @@ FIGURE4 = fits(
         ),
         Finding(
             "DPPS-PNBM accurate",
-            "Both DPPS-PNBM and DPPS-MF allow accurate estimations when epsilon >= 0.1 x "
-            "200.",
+            "Both DPPS-PNBM and DPPS-MF allow accurate estimations when epsilon >= 0.1 x 200.",
             "section 5.2, figure 4; judged for DPPS-PNBM",
             verdicts.chains_accurate,
         ),
@@ -223,8 +211,7 @@ FIGURE5 = fits(
         ),
         Finding(
             "best at a smaller N",
-            "Both DPSGD-PNBM and DPPS-PNBM reach their best accuracy with a smaller "
-            "neighbor size.",
+            "Both DPSGD-PNBM and DPPS-PNBM reach their best accuracy with a smaller neighbor size.",
             "section 5.2, figure 5",
             verdicts.sizes_small,
         ),

@@ -166,11 +166,7 @@ def _told(key: Key) -> dict[str, Any]:
     if key["model"] == "DPSGD-PNBM":
         return {"reading": key["reading"], "neighbours": ALL}
     if key["model"] == "DPPS-PNBM":
-        return {
-            "reading": key["reading"],
-            "neighbours": ALL,
-            "rounds": key["steps"],
-        }
+        return {"reading": key["reading"], "neighbours": ALL, "rounds": key["steps"]}
     if key["model"] == "DPPS-MF":
         return {"biases": key["biases"]}
     return {}

@@ -54,10 +54,7 @@ SAME = 0.002
 """Errors of one fold that differ by less are the same: chosen here."""
 CLOSE = 0.02
 """So much behind PCC still counts as accurate: chosen here."""
-READ = {
-    "printed": "the printed formulas",
-    "code": "the authors' published program",
-}
+READ = {"printed": "the printed formulas", "code": "the authors' published program"}
 
 
 def keys(asked: Wanted) -> Iterable[Key]:
@@ -66,9 +63,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
     yield from ({"data": data, "model": model} for model in BASES)
     some = asked.quick
     points = product(
-        RATES[-1:] if some else RATES,
-        STEPS[:1] if some else STEPS,
-        SCALES[:1] if some else SCALES,
+        RATES[-1:] if some else RATES, STEPS[:1] if some else STEPS, SCALES[:1] if some else SCALES
     )
     for (rate, steps, scale), reading in product(points, READINGS):
         yield {
@@ -93,13 +88,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
         }
     rates = CHAIN_RATES[-1:] if some else CHAIN_RATES
     for biases, share, rate in product(BIASES, SHARES, rates):
-        yield {
-            "data": data,
-            "model": "DPPS-MF",
-            "biases": biases,
-            "share": share,
-            "rate": rate,
-        }
+        yield {"data": data, "model": "DPPS-MF", "biases": biases, "share": share, "rate": rate}
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -112,25 +101,19 @@ def work(sources: Sources, key: Key) -> Values:
     part = next(islice(folds, 1))
     name = key["model"]
     if name in BASES:
-        model = trial(
-            find(BASES[name])(calibration="none", neighbours=ALL), part.train
-        )
+        model = trial(find(BASES[name])(calibration="none", neighbours=ALL), part.train)
         near = BASE_NEAR.get(key["data"], 900)
         kept = ranked(model, by_size=True)
         return {"rmse": error(nearest(model, kept, near), part)}
     told = {k: v for k, v in key.items() if k not in ("data", "model", "share")}
     common = {"calibration": "paper", "seed": 0, "threads": 1}
     if name == "DPPS-MF":
-        method = find(METHODS[name])(
-            epsilon=key["share"] * TAU, **common, **told
-        )
+        method = find(METHODS[name])(epsilon=key["share"] * TAU, **common, **told)
         return {"rmse": error(trial(method, part.train), part)}
     if name == "DPSGD-MF":
         method = find(METHODS[name])(epsilon=LARGE, **common, **told)
         return {"rmse": error(trial(method, part.train), part)}
-    method = find(METHODS[name])(
-        epsilon=1.0, neighbours=ALL, floor=FLOOR, **common, **told
-    )
+    method = find(METHODS[name])(epsilon=1.0, neighbours=ALL, floor=FLOOR, **common, **told)
     model = trial(method, part.train)
     kept = ranked(model, by_size=False)
     return {"rmse": error(nearest(model, kept, OWN_NEAR), part)}
@@ -150,9 +133,7 @@ def best(results: Results, **same: object) -> tuple[float, str]:
         ("ridge", "lambda"),
         ("factors", "d"),
     )
-    words = ", ".join(
-        f"{word} {row.key[name]:g}" for name, word in names if name in row.key
-    )
+    words = ", ".join(f"{word} {row.key[name]:g}" for name, word in names if name in row.key)
     return float(row.values["rmse"]), words
 
 
@@ -164,10 +145,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
         if level is not None:
             rows.append((model, "", f"{level:.4f}", ""))
     ways: list[tuple[str, dict[str, object]]] = [
-        (
-            f"DPSGD-PNBM, {each}, epsilon 1",
-            {"model": "DPSGD-PNBM", "reading": each},
-        )
+        (f"DPSGD-PNBM, {each}, epsilon 1", {"model": "DPSGD-PNBM", "reading": each})
         for each in READINGS
     ]
     ways.append(("DPSGD-MF, epsilon 20", {"model": "DPSGD-MF"}))
@@ -185,9 +163,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
             least, words = best(results, **same)
             rows.append((title, words, f"{least:.4f}", f"{max(found):.4f}"))
     yield PaperTable(
-        "RMSE over the grid, first fold",
-        ("", "best values", "best", "worst"),
-        tuple(rows),
+        "RMSE over the grid, first fold", ("", "best values", "best", "worst"), tuple(rows)
     )
 
 
@@ -249,10 +225,7 @@ def judge_chain(results: Results) -> Verdict:
     words = list[str]()
     numbers = dict[str, float]()
     for biases in BIASES:
-        found = [
-            best(results, model="DPPS-MF", biases=biases, share=share)
-            for share in SHARES
-        ]
+        found = [best(results, model="DPPS-MF", biases=biases, share=share) for share in SHARES]
         told = ", ".join(
             f"{least:.3f} at {share:g} x 200 ({which})"
             for share, (least, which) in zip(SHARES, found, strict=True)

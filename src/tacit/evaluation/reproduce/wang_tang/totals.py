@@ -87,12 +87,8 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def judge(results: Results) -> Verdict:
     """How much lies below C = 10 with each start."""
-    below = {
-        start: results.mean("below", start=start) or 0.0 for start in STARTS
-    }
-    least = {
-        start: results.mean("least", start=start) or 0.0 for start in STARTS
-    }
+    below = {start: results.mean("below", start=start) or 0.0 for start in STARTS}
+    least = {start: results.mean("least", start=start) or 0.0 for start in STARTS}
     words = "; ".join(
         f"{STARTS[start]}: {100 * below[start]:.2f} % below 10, least {least[start]:.2g}"
         for start in STARTS

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tacit.evaluation.reproduce.experiment import Results, Verdict
-from tacit.evaluation.reproduce.wang_tang.fits import (
-    BASES,
-    LONG,
-    NEAR,
-    STEPS,
-    TAU,
-)
+from tacit.evaluation.reproduce.wang_tang.fits import BASES, LONG, NEAR, STEPS, TAU
 
-WORDS = {
-    "printed": "the printed formulas",
-    "code": "the authors' published program",
-}
+WORDS = {"printed": "the printed formulas", "code": "the authors' published program"}
 FROM = 100
 """Figure 5 is judged over all N, and told from here on as well: fewer serve nobody."""
 SETTLED = 0.002
@@ -29,22 +20,16 @@ CLOSE = 0.02
 """Within so much of its best an error counts as "not much" lost: chosen here."""
 
 
-def judged(
-    results: Results, told: dict[str, tuple[bool, str]], tried: str
-) -> Verdict:
+def judged(results: Results, told: dict[str, tuple[bool, str]], tried: str) -> Verdict:
     """One verdict from one truth a reading."""
-    reason = "; ".join(
-        f"{WORDS.get(name, name)}: {words}" for name, (_, words) in told.items()
-    )
+    reason = "; ".join(f"{WORDS.get(name, name)}: {words}" for name, (_, words) in told.items())
     right = [name for name, (good, _) in told.items() if good]
     numbers: dict[str, float] = {}
     if len(right) == len(told) and told:
         return Verdict("holds", f"{reason}. {tried}", numbers)
     if right:
         which = " and ".join(WORDS.get(name, name) for name in right)
-        return Verdict(
-            "holds in one reading", f"{which}. {reason}. {tried}", numbers
-        )
+        return Verdict("holds in one reading", f"{which}. {reason}. {tried}", numbers)
     return Verdict("does not hold", f"{reason}. {tried}", numbers)
 
 
@@ -80,9 +65,7 @@ def _better(here: Results, model: str, at: Iterable[float]) -> Verdict:
     told = {}
     for reading in WORDS:
         found = {
-            epsilon: here.mean(
-                "rmse", model=model, reading=reading, epsilon=epsilon
-            )
+            epsilon: here.mean("rmse", model=model, reading=reading, epsilon=epsilon)
             for epsilon in at
         }
         known = {e: value for e, value in found.items() if value is not None}
@@ -115,13 +98,8 @@ def _better(here: Results, model: str, at: Iterable[float]) -> Verdict:
     return Verdict(outcome, verdict.reason + rest, verdict.numbers)
 
 
-def _all_below(
-    here: Results, model: str, reading: str, at: Iterable[float], limit: float
-) -> bool:
-    found = [
-        here.mean("rmse", model=model, reading=reading, epsilon=epsilon)
-        for epsilon in at
-    ]
+def _all_below(here: Results, model: str, reading: str, at: Iterable[float], limit: float) -> bool:
+    found = [here.mean("rmse", model=model, reading=reading, epsilon=epsilon) for epsilon in at]
     known = [each for each in found if each is not None]
     return bool(known) and max(known) < limit
 
@@ -217,12 +195,8 @@ def chain_better(results: Results) -> Verdict:
     here = first_data(results)
     told = {}
     for reading in WORDS:
-        chain = here.mean(
-            "rmse", model="DPPS-PNBM", reading=reading, epsilon=1.0 * TAU
-        )
-        descent = here.mean(
-            "rmse", model="DPSGD-PNBM", reading=reading, epsilon=1.0
-        )
+        chain = here.mean("rmse", model="DPPS-PNBM", reading=reading, epsilon=1.0 * TAU)
+        descent = here.mean("rmse", model="DPSGD-PNBM", reading=reading, epsilon=1.0)
         if chain is not None and descent is not None:
             words = f"DPPS {chain:.3f} (1 x 200), DPSGD {descent:.3f} (1)"
             told[reading] = (chain < descent, words)
@@ -281,11 +255,7 @@ def sizes_small(results: Results) -> Verdict:
         f"{_errors(here, model=name).get(900, 0.0):.3f})"
         for name, n in base.items()
     )
-    return judged(
-        here,
-        told,
-        f"N of the least error; {words}, where the paper takes 900 for both",
-    )
+    return judged(here, told, f"N of the least error; {words}, where the paper takes 900 for both")
 
 
 def _errors(here: Results, **same: object) -> dict[int, float]:

@@ -33,11 +33,7 @@ from tacit.evaluation.reproduce.xian2017.fits import (
     work,
 )
 
-BASES = {
-    "DPSS++": "SGDBase++",
-    "DPSAObj++": "ALSBase++",
-    "DPSAOut++": "ALSBase++",
-}
+BASES = {"DPSS++": "SGDBase++", "DPSAObj++": "ALSBase++", "DPSAOut++": "ALSBase++"}
 SPARSE = ("netflix", "netflix-100")
 """What stands for Netflix-1M, the first that is there."""
 NEAR = 0.01
@@ -58,11 +54,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
             for name, readings in OPEN.items():
                 for reading in readings:
                     for epsilon in OPEN_EPSILONS:
-                        yield half | {
-                            "name": name,
-                            "reading": reading,
-                            "epsilon": epsilon,
-                        }
+                        yield half | {"name": name, "reading": reading, "epsilon": epsilon}
 
 
 def draw(results: Results) -> Iterable[Panel]:
@@ -73,19 +65,14 @@ def draw(results: Results) -> Iterable[Panel]:
             if not results.where(**same):
                 continue
             curves = [
-                Curve.of(
-                    name, results.along("epsilon", "rmse", name=name, **same)
-                )
+                Curve.of(name, results.along("epsilon", "rmse", name=name, **same))
                 for name in BASES
             ]
             over = results.along("epsilon", "rmse", name="DPSS++", **same)
             for name in ("SGDBase++", "ALSBase++"):
                 level = results.mean("rmse", name=name, **same)
                 curves.append(Curve.level(name, level or 0.0, over))
-            for title, shown in (
-                ("", curves),
-                (" without DPSAOut++", curves[:2] + curves[3:]),
-            ):
+            for title, shown in (("", curves), (" without DPSAOut++", curves[:2] + curves[3:])):
                 yield Panel(
                     f"{data}, {split}{title}",
                     "epsilon",
@@ -107,8 +94,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
             for reading in (PRINTED, *readings):
                 same = {"data": data, "split": EIGHTY, "reading": reading}
                 found = [
-                    results.mean("rmse", name=name, epsilon=each, **same)
-                    for each in OPEN_EPSILONS
+                    results.mean("rmse", name=name, epsilon=each, **same) for each in OPEN_EPSILONS
                 ]
                 if None not in found:
                     told = (f"{each:.4f}" for each in found)
@@ -116,9 +102,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
         if len(rows) > len(OPEN):
             titles = (f"epsilon {each:g}" for each in OPEN_EPSILONS)
             yield PaperTable(
-                f"Readings on {data}, 80/20 (RMSE)",
-                ("algorithm", "reading", *titles),
-                tuple(rows),
+                f"Readings on {data}, 80/20 (RMSE)", ("algorithm", "reading", *titles), tuple(rows)
             )
 
 
@@ -134,10 +118,7 @@ def _readings(results: Results, name: str, limit: float) -> list[str]:
     data = results.asked.data[0]
     good = []
     for reading in OPEN[name]:
-        found = [
-            error(results, name, each, reading=reading, data=data)
-            for each in OPEN_EPSILONS
-        ]
+        found = [error(results, name, each, reading=reading, data=data) for each in OPEN_EPSILONS]
         if all(each <= limit for each in found):
             good.append(reading)
     return good
@@ -188,15 +169,11 @@ def judge_small(results: Results) -> Verdict:
     sparse = next((each for each in SPARSE if each in results.asked.data), None)
     data = sparse or main_set(results)
     worse = {
-        name: error(results, name, least, data=data)
-        - error(results, name, 0.01, data=data)
+        name: error(results, name, least, data=data) - error(results, name, 0.01, data=data)
         for name in ("DPSAObj++", "DPSAOut++")
     }
     output = error(results, "DPSAOut++", least, data=data)
-    others = max(
-        error(results, each, least, data=data)
-        for each in ("DPSS++", "DPSAObj++")
-    )
+    others = max(error(results, each, least, data=data) for each in ("DPSS++", "DPSAObj++"))
     said = (
         f"from epsilon .01 to {least:g} on {data}: DPSAObj++ {worse['DPSAObj++']:+.4f}, "
         f"DPSAOut++ {worse['DPSAOut++']:+.4f}; at {least:g} output perturbation has "
@@ -222,10 +199,7 @@ def judge_als(results: Results) -> Verdict:
     """Algorithms 2 and 3 against 1, above .01."""
     above = [each for each in epsilons(results.asked) if each > 0.01]
     gain = {
-        name: min(
-            error(results, "DPSS++", each) - error(results, name, each)
-            for each in above
-        )
+        name: min(error(results, "DPSS++", each) - error(results, name, each) for each in above)
         for name in ("DPSAObj++", "DPSAOut++")
     }
     said = (
@@ -238,14 +212,8 @@ def judge_als(results: Results) -> Verdict:
     least = min(error(results, "DPSS++", each, data=data) for each in above)
     good = _readings(results, "DPSAOut++", least)
     if good and gain["DPSAObj++"] > 0:
-        return Verdict(
-            "holds in one reading", f"{said}; with {', '.join(good)}", gain
-        )
-    seen = (
-        "it is seen for objective perturbation and"
-        if gain["DPSAObj++"] > 0
-        else ""
-    )
+        return Verdict("holds in one reading", f"{said}; with {', '.join(good)}", gain)
+    seen = "it is seen for objective perturbation and" if gain["DPSAObj++"] > 0 else ""
     said += (
         f": {seen} not for output perturbation, with P and Q as printed and with its readings "
         + tried(results, "DPSAOut++")
@@ -260,9 +228,7 @@ def judge_best(results: Results) -> Verdict:
         - error(results, "DPSAObj++", each)
         for each in epsilons(results.asked)
     )
-    found = [
-        error(results, "DPSAObj++", each) for each in epsilons(results.asked)
-    ]
+    found = [error(results, "DPSAObj++", each) for each in epsilons(results.asked)]
     said = (
         f"least gain over the next best {gain:+.3f} on {on_set(results)}; from "
         f"{min(found):.4f} to {max(found):.4f} over all epsilons. It is stable because its "
@@ -276,12 +242,9 @@ def judge_data(results: Results) -> Verdict:
     """MovieLens-1M against the sparser set."""
     sparse = next((each for each in SPARSE if each in results.asked.data), None)
     if sparse is None or "ml-1m" not in results.asked.data:
-        return Verdict(
-            "not run", "needs ml-1m/ratings.dat and netflix/training_set"
-        )
+        return Verdict("not run", "needs ml-1m/ratings.dat and netflix/training_set")
     gain = {
-        name: error(results, name, 1.0, data=sparse)
-        - error(results, name, 1.0, data="ml-1m")
+        name: error(results, name, 1.0, data=sparse) - error(results, name, 1.0, data="ml-1m")
         for name in BASES
     }
     words = ", ".join(f"{name} {each:+.3f}" for name, each in gain.items())

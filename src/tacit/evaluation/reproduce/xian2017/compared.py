@@ -63,30 +63,22 @@ def draw_other(results: Results) -> Iterable[Panel]:
         yield from _panels(results, data, (*OURS, *OTHERS), data)
 
 
-def _panels(
-    results: Results, data: str, names: Sequence[str], title: str
-) -> Iterable[Panel]:
+def _panels(results: Results, data: str, names: Sequence[str], title: str) -> Iterable[Panel]:
     for split in (EIGHTY, TENFOLD):
         same = {"data": data, "split": split}
         if not results.where(**same):
             continue
         curves = (
-            Curve.of(name, results.along("epsilon", "rmse", name=name, **same))
-            for name in names
+            Curve.of(name, results.along("epsilon", "rmse", name=name, **same)) for name in names
         )
-        yield Panel(
-            f"{title}, {split}", "epsilon", "RMSE", tuple(curves), log_x=True
-        )
+        yield Panel(f"{title}, {split}", "epsilon", "RMSE", tuple(curves), log_x=True)
 
 
 def judge_plus(results: Results) -> Verdict:
     """Mean gain of the implicit term over all epsilons."""
     budgets = epsilons(results.asked)
     gain = {
-        better: sum(
-            error(results, plain, each) - error(results, better, each)
-            for each in budgets
-        )
+        better: sum(error(results, plain, each) - error(results, better, each) for each in budgets)
         / len(budgets)
         for plain, better in PAIRS
     }
@@ -108,8 +100,7 @@ def judge_objective(results: Results) -> Verdict:
     """Objective perturbation of SVD++ against all others above .01."""
     names = [name for pair in PAIRS for name in pair if "Obj" not in name]
     gain = min(
-        min(error(results, name, each) for name in names)
-        - error(results, "DPSAObj++", each)
+        min(error(results, name, each) for name in names) - error(results, "DPSAObj++", each)
         for each in epsilons(results.asked)
         if each > 0.01
     )
@@ -127,9 +118,7 @@ def judge_other(results: Results) -> Verdict:
         )
         for name, rival in rivals.items()
     }
-    words = ", ".join(
-        f"{name} over {rivals[name]} {each:+.3f}" for name, each in gain.items()
-    )
+    words = ", ".join(f"{name} over {rivals[name]} {each:+.3f}" for name, each in gain.items())
     said = (
         f"least gain over all epsilons on {on_set(results)}: {words}. {RIVALS}. The mean and "
         "biases of the printed algorithms have no noise, those of PSGD and PALS pay for theirs"
@@ -149,9 +138,7 @@ def judge_large(results: Results) -> Verdict:
     """PSGD and PALS at 20 against each of ours there."""
     found = {name: error(results, name, LARGE) for name in OTHERS}
     ours = {name: error(results, name, LARGE) for name in OURS}
-    words = ", ".join(
-        f"{name} {each:.3f}" for name, each in (found | ours).items()
-    )
+    words = ", ".join(f"{name} {each:.3f}" for name, each in (found | ours).items())
     said = f"at epsilon 20 on {on_set(results)}: {words}. {RIVALS}"
     best = min(found.values())
     behind = [name for name, each in ours.items() if each >= best]
@@ -197,8 +184,7 @@ COMPARED = Experiment(
     title="beside PSGD and PALS",
     data=DATA,
     split=SPLIT,
-    parameters=SETTINGS
-    + "; those of PSGD and PALS are not printed but for p_max and q_max",
+    parameters=SETTINGS + "; those of PSGD and PALS are not printed but for p_max and q_max",
     keys=other_keys,
     work=work,
     draw=draw_other,

@@ -55,24 +55,17 @@ def draw(results: Results) -> Iterable[Panel]:
             same = {"data": data, "split": split}
             if results.where(**same):
                 curves = (
-                    Curve.of(
-                        name,
-                        results.along("factors", "rmse", name=name, **same),
-                    )
+                    Curve.of(name, results.along("factors", "rmse", name=name, **same))
                     for name in NAMES
                 )
-                yield Panel(
-                    f"{data}, {split}", "factors", "RMSE", tuple(curves)
-                )
+                yield Panel(f"{data}, {split}", "factors", "RMSE", tuple(curves))
 
 
 def judge(results: Results) -> Verdict:
     """From the fewest factors to the most."""
     gain = {}
     for name in NAMES:
-        series = results.along(
-            "factors", "rmse", name=name, data=main_set(results), split=EIGHTY
-        )
+        series = results.along("factors", "rmse", name=name, data=main_set(results), split=EIGHTY)
         gain[name] = series.y[0] - series.y[-1]
     words = ", ".join(f"{name} {each:+.4f}" for name, each in gain.items())
     said = (

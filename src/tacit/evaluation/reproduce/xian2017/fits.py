@@ -97,11 +97,7 @@ def crossed(asked: Wanted, names: Iterable[str]) -> Iterable[Key]:
                 if NAMES[name].noise_off:
                     budgets = (1.0,)
                 for epsilon in budgets:
-                    yield half | {
-                        "name": name,
-                        "epsilon": epsilon,
-                        "reading": PRINTED,
-                    }
+                    yield half | {"name": name, "epsilon": epsilon, "reading": PRINTED}
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -126,11 +122,7 @@ def fitted(part: Split, key: Key) -> Model:
     if "factors" in key:
         settings["factors"] = key["factors"]
     method = find(run.method)(
-        calibration="paper",
-        epsilon=key["epsilon"],
-        delta=0.0,
-        seed=key["seed"],
-        **settings,
+        calibration="paper", epsilon=key["epsilon"], delta=0.0, seed=key["seed"], **settings
     )
     return trial(method, part.train, noise_off=run.noise_off)
 
@@ -143,9 +135,7 @@ def predictions(model: Model, part: Split) -> Any:
     own = part.fold_in.value.astype(np.float64)
     inner = (own - schema.middle) / schema.unit_width
     test = part.test
-    cells = Cells(
-        part.fold_in.ptr, part.fold_in.item, inner, test.ptr, test.item
-    )
+    cells = Cells(part.fold_in.ptr, part.fold_in.item, inner, test.ptr, test.item)
     with np.errstate(all="ignore"):
         found = model.personal.predict_cells(cells)
     return schema.middle + schema.unit_width * found

@@ -67,10 +67,7 @@ def work(sources: Sources, key: Key) -> Values:
     run = NAMES[key["name"]]
     plain = lists(part, key, Run(run.method, noise_off=True), 1.0)
     shown = QUICK_EPSILONS if key["quick"] else EPSILONS
-    return {
-        f"{epsilon:g}": shared(plain, lists(part, key, run, epsilon))
-        for epsilon in shown
-    }
+    return {f"{epsilon:g}": shared(plain, lists(part, key, run, epsilon)) for epsilon in shown}
 
 
 def lists(part: Split, key: Key, run: Run, epsilon: float) -> NDArray[np.int64]:
@@ -78,14 +75,10 @@ def lists(part: Split, key: Key, run: Run, epsilon: float) -> NDArray[np.int64]:
     from tacit.fitting.run import trial
     from tacit.methods import find
 
-    method = find(run.method)(
-        calibration="paper", epsilon=epsilon, delta=0.0, seed=key["seed"]
-    )
+    method = find(run.method)(calibration="paper", epsilon=epsilon, delta=0.0, seed=key["seed"])
     model = trial(method, part.train, noise_off=run.noise_off)
     train = part.train
-    value = (
-        train.value.astype(np.float64) - train.schema.middle
-    ) / train.schema.unit_width
+    value = (train.value.astype(np.float64) - train.schema.middle) / train.schema.unit_width
     with np.errstate(all="ignore"):
         scores = model.personal.score_block(train.ptr, train.item, value)
     scores[train.user, train.item] = -np.inf
@@ -104,10 +97,7 @@ def shared(one: NDArray[Any], other: NDArray[Any]) -> float:
 def told(results: Results, name: str, data: str, split: str) -> list[float]:
     """Means by epsilon."""
     same = {"name": name, "data": data, "split": split}
-    return [
-        results.mean(f"{each:g}", **same) or 0.0
-        for each in budgets(results.asked)
-    ]
+    return [results.mean(f"{each:g}", **same) or 0.0 for each in budgets(results.asked)]
 
 
 def draw(results: Results) -> Iterable[Panel]:
@@ -117,18 +107,12 @@ def draw(results: Results) -> Iterable[Panel]:
             if not results.where(data=data, split=split):
                 continue
             x = budgets(results.asked)
-            curves = [
-                Curve(name, x, told(results, name, data, split))
-                for name in SHOWN
-            ]
+            curves = [Curve(name, x, told(results, name, data, split)) for name in SHOWN]
             ends = (min(x), max(x))
             curves += [
-                Curve(f"{level} %", ends, (level, level), style="line")
-                for level in (20, 80)
+                Curve(f"{level} %", ends, (level, level), style="line") for level in (20, 80)
             ]
-            yield Panel(
-                f"{data}, {split}", "epsilon", "per cent of 30", tuple(curves)
-            )
+            yield Panel(f"{data}, {split}", "epsilon", "per cent of 30", tuple(curves))
 
 
 def _at(results: Results, name: str, epsilon: float) -> float:
@@ -169,8 +153,7 @@ def judge_smaller(results: Results) -> Verdict:
     shown = budgets(results.asked)
     gain = {
         f"{better} over {other}": sum(
-            _at(results, better, each) - _at(results, other, each)
-            for each in shown
+            _at(results, better, each) - _at(results, other, each) for each in shown
         )
         / len(shown)
         for better, other in pairs
@@ -180,9 +163,7 @@ def judge_smaller(results: Results) -> Verdict:
     said = f"mean over epsilons, in points of per cent, on {on_set(results)}: {words}"
     seen = [name for name, each in gain.items() if each > POINT]
     if seen and not right:
-        said += (
-            f". It is seen for {', '.join(seen)}; less than {POINT:g} is none"
-        )
+        said += f". It is seen for {', '.join(seen)}; less than {POINT:g} is none"
     return Verdict("holds" if right else "does not hold", said, gain)
 
 

@@ -42,9 +42,7 @@ def raw_biases(block: Block, items: int, printed: PaperConstants) -> Biases:
     )
     rest = block.value - mean - bias[block.item]
     counts = np.diff(block.ptr)
-    own = _person_sums(block.ptr, rest) / np.maximum(
-        printed.own_shrink + counts, LEAST
-    )
+    own = _person_sums(block.ptr, rest) / np.maximum(printed.own_shrink + counts, LEAST)
     lift = np.zeros(len(counts))
     if printed.lift:
         lift = lifts(counts, printed.implicit_shrink)
@@ -57,11 +55,7 @@ def averages_draws(items: int, people: int) -> int:
 
 
 def noisy_averages(
-    block: Block,
-    items: int,
-    epsilon: float,
-    draws: Floats,
-    printed: PaperConstants,
+    block: Block, items: int, epsilon: float, draws: Floats, printed: PaperConstants
 ) -> Biases:
     """Berlioz et al.: noisy global, item and person averages; ratings less both, clamped.
 
@@ -74,9 +68,7 @@ def noisy_averages(
     counts = np.diff(block.ptr)
     of_items = draws[1 : 1 + items]
     of_people = draws[1 + items : 1 + items + people]
-    total = (
-        block.value.sum() + SPAN / (epsilon * printed.global_share) * draws[0]
-    )
+    total = block.value.sum() + SPAN / (epsilon * printed.global_share) * draws[0]
     mean = total / max(cells, 1)
     sums = np.bincount(block.item, block.value, items)
     noisy = sums + SPAN / (epsilon * printed.item_share) * of_items

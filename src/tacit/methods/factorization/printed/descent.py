@@ -128,24 +128,15 @@ class WangTangDescent(PreprocessedDescent):
         return usual.told(self.settings)
 
 
-def with_implicit(
-    printed: PaperConstants, method: XianMethod
-) -> PaperConstants:
+def with_implicit(printed: PaperConstants, method: XianMethod) -> PaperConstants:
     """The constants, and how SVD++ uses that somebody rated."""
     return replace(
-        printed,
-        lift=method.implicit_side == "scalar",
-        learned=method.implicit_side == "learned",
+        printed, lift=method.implicit_side == "scalar", learned=method.implicit_side == "learned"
     )
 
 
 def descend(
-    block: Block,
-    biases: Biases,
-    printed: PaperConstants,
-    items: int,
-    scale: float,
-    draws: Floats,
+    block: Block, biases: Biases, printed: PaperConstants, items: int, scale: float, draws: Floats
 ) -> Floats:
     """Algorithm 1: noise of `scale` on every error of every epoch, clamped, then the two steps.
 
@@ -188,13 +179,8 @@ def leave(block: Block, biases: Biases, own: Floats) -> None:
         block.personal[TRAINED][:] = np.hstack([biases.own[:, None], own])
 
 
-def _by_epoch(
-    draws: Floats, cells: int, printed: PaperConstants
-) -> Iterator[Floats]:
-    return (
-        draws[epoch * cells : (epoch + 1) * cells]
-        for epoch in range(printed.epochs)
-    )
+def _by_epoch(draws: Floats, cells: int, printed: PaperConstants) -> Iterator[Floats]:
+    return (draws[epoch * cells : (epoch + 1) * cells] for epoch in range(printed.epochs))
 
 
 def _descend_learned(

@@ -22,9 +22,7 @@ from tacit.bound import CellClip, Rows
 from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorSettings
-from tacit.methods.factorization.printed.constants import (
-    PaperConstants as PaperConstants,
-)
+from tacit.methods.factorization.printed.constants import PaperConstants as PaperConstants
 from tacit.methods.factorization.printed.trained import TrainedPeople
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.state import TableState
@@ -57,12 +55,7 @@ class PrintedFactors(Form):
 
     settings: FactorSettings
     reason: ClassVar[str]
-    constants_used: ClassVar[tuple[str, ...]] = (
-        "factors",
-        "epochs",
-        "rate",
-        "ridge",
-    )
+    constants_used: ClassVar[tuple[str, ...]] = ("factors", "epochs", "rate", "ridge")
     """The constants that a statement names."""
     keeps_people: ClassVar[bool] = False
     """Whether the paper publishes people's vectors: `train` then writes each person's bias
@@ -93,9 +86,7 @@ class PrintedFactors(Form):
                 made = self.train(public, block, block.draws["items"])
             return {"items": Rows(np.array([0, items]), np.arange(items), made)}
 
-        def absorb(
-            state: TableState, released: Mapping[str, Released]
-        ) -> TableState:
+        def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
             return replace(state, items=released["items"].value)
 
         claim = Claim(self.noise, 1.0, epsilon_of(public), 0.0, self.reason)
@@ -106,15 +97,9 @@ class PrintedFactors(Form):
             width=printed.columns,
             printed=Epoch(self.kind, claim, max(self.draws(public), 1)),
         )
-        kept = (
-            (Personal(TRAINED, 1 + printed.factors),)
-            if self.keeps_people
-            else ()
-        )
+        kept = (Personal(TRAINED, 1 + printed.factors),) if self.keeps_people else ()
         round_ = Round("printed", (part,), contribute, absorb, personal=kept)
-        story = (
-            f"As printed, for comparison: claimed, not certified. {self.reason}"
-        )
+        story = f"As printed, for comparison: claimed, not certified. {self.reason}"
         return Plan(public.unit, (round_,), (story,))
 
     def used(self, public: Public) -> dict[str, Any]:
@@ -134,20 +119,14 @@ class PrintedFactors(Form):
         last = 2 + printed.factors
         # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / printed.own_ridge)
-        level = np.full(
-            (len(table), 1),
-            np.sqrt(NOISE / max(printed.own_shrink, LEAST_SHRINK)),
-        )
+        level = np.full((len(table), 1), np.sqrt(NOISE / max(printed.own_shrink, LEAST_SHRINK)))
         factors = np.clip(table[:, 2:last], -MOST_ENTRY, MOST_ENTRY)
         arrays = {
             "baseline": table[:, 0] + table[:, 1],
             "variance": np.zeros(len(table)),
             "loadings": np.hstack([level, scale * factors]),
         }
-        numbers = {
-            "noise": NOISE,
-            "per_rating": printed.ridge / printed.own_ridge,
-        }
+        numbers = {"noise": NOISE, "per_rating": printed.ridge / printed.own_ridge}
         if printed.lift:
             lift = np.full(printed.factors, 1 / scale)
             arrays["lift"] = np.concatenate([[0.0], lift])
@@ -207,9 +186,7 @@ def random_sides(
     return own.astype(np.float32), factors.astype(np.float32)
 
 
-def first_sides(
-    people: int, items: int, printed: PaperConstants
-) -> tuple[Floats, Floats]:
+def first_sides(people: int, items: int, printed: PaperConstants) -> tuple[Floats, Floats]:
     """First vectors of people and items, from the public seed."""
     rng = np.random.default_rng(printed.seed)
     draw = rng.standard_normal if printed.first == "normal" else rng.random

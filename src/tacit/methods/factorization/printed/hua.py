@@ -102,13 +102,8 @@ class VisibleGradients(Form):
         """All steps; in S3 a round without ratings first, in which the noise is dealt."""
         weights = self.weights(public)
         parts = self.parts(public)
-        count = self.settings.rounds or (
-            DYNAMIC_ROUNDS if self.dynamic else ROUNDS
-        )
-        rounds = [
-            self.step(parts, weights, self.turn(k, count), public)
-            for k in range(count)
-        ]
+        count = self.settings.rounds or (DYNAMIC_ROUNDS if self.dynamic else ROUNDS)
+        rounds = [self.step(parts, weights, self.turn(k, count), public) for k in range(count)]
         if self.dynamic and public.budget is not None:
             rounds.insert(0, self.initialise(parts[0], self.turn(0, count)))
         story = f"Scheme {self.settings.scheme} as printed, {count} rounds."
@@ -124,9 +119,7 @@ class VisibleGradients(Form):
         if given.pieces == "deviation":
             scheme = "S3 thin" if self.dynamic else "S2 thin"
         online = given.online if self.dynamic else None
-        return Turns(
-            index, count + 1, cohort, join, leave, online, printed=scheme
-        )
+        return Turns(index, count + 1, cohort, join, leave, online, printed=scheme)
 
     def parts(self, public: Public) -> tuple[Part, Part]:
         """Gradients, and how many devices sent one: each for every item."""
@@ -142,18 +135,12 @@ class VisibleGradients(Form):
             bound = FixedPoint(FINE_LIMIT, FINE_GRID)
             one = FixedPoint(FINE_LIMIT, 1)
         return (
-            Part(
-                "gradient", public.items, bound, self.width, 0.5, printed=noisy
-            ),
+            Part("gradient", public.items, bound, self.width, 0.5, printed=noisy),
             Part("raters", public.items, one, 1, 0.5, printed=silent),
         )
 
     def step(
-        self,
-        parts: tuple[Part, Part],
-        weights: StepWeights,
-        turn: Turns,
-        public: Public,
+        self, parts: tuple[Part, Part], weights: StepWeights, turn: Turns, public: Public
     ) -> Round:
         """One step: each device's half moves its own profile and sends gradients, the
         recommender's half moves the items."""
@@ -166,9 +153,7 @@ class VisibleGradients(Form):
             else self.block_sends(how, bounded)
         )
 
-        def absorb(
-            state: ProfileState, released: Mapping[str, Released]
-        ) -> ProfileState:
+        def absorb(state: ProfileState, released: Mapping[str, Released]) -> ProfileState:
             # The recommender's half of a step: items move against the sum of gradients.
             raters = np.round(released["raters"].value)
             weigh = weights
@@ -253,10 +238,7 @@ class VisibleGradients(Form):
             ptr = np.full(len(block.people) + 1, len(total))
             ptr[0] = 0
             index = np.arange(len(total), dtype=np.uint32)
-            return {
-                "gradient": Rows(ptr, index, total),
-                "raters": Rows(ptr, index, raters),
-            }
+            return {"gradient": Rows(ptr, index, total), "raters": Rows(ptr, index, raters)}
 
         return contribute
 
@@ -270,9 +252,7 @@ class VisibleGradients(Form):
             nothing = np.zeros((0, self.width))
             return {"gradient": Rows(empty, nobody, nothing)}
 
-        def absorb(
-            state: ProfileState, released: Mapping[str, Released]
-        ) -> ProfileState:
+        def absorb(state: ProfileState, released: Mapping[str, Released]) -> ProfileState:
             return state
 
         return Round("initialise", (part,), contribute, absorb, turn)
@@ -283,8 +263,7 @@ class VisibleGradients(Form):
         servers = given.scheme == "S3" or self.method.engine == "federated"
         if not given.third_party and servers:
             raise SettingError(
-                "equation 13 is of S2 and has no servers here",
-                remedy="use --engine simulate",
+                "equation 13 is of S2 and has no servers here", remedy="use --engine simulate"
             )
         wire = self.method.engine == "federated"
         if given.pieces == "deviation" and (wire or not given.third_party):
@@ -318,9 +297,7 @@ class VisibleGradients(Form):
         printed = public.calibration == "paper" and PROFILE in kept
         if not printed or self.settings.people == "solved":
             return None
-        return trained_people(
-            kept[PROFILE], np.asarray(state.items, np.float64)
-        )
+        return trained_people(kept[PROFILE], np.asarray(state.items, np.float64))
 
     def used(self, public: Public) -> dict[str, Any]:
         """With what is printed for whatever was left unset."""
@@ -338,9 +315,7 @@ class VisibleGradients(Form):
         """The plain factorization beside the sound form: its fold-in has a stronger ridge,
         toward the profile that comes nearest to mid-scale everywhere."""
         wide = np.nan_to_num(items, posinf=0.0, neginf=0.0)  # it may diverge
-        start = np.linalg.lstsq(
-            wide, np.full(public.items, OFFSET), rcond=1e-3
-        )[0]
+        start = np.linalg.lstsq(wide, np.full(public.items, OFFSET), rcond=1e-3)[0]
         arrays = {
             "baseline": (wide @ start - OFFSET).astype(np.float32),
             "variance": np.zeros(public.items, np.float32),

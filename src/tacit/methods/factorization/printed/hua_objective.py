@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from tacit.methods.base import Public
 from tacit.methods.factorization.objective import ObjectiveSettings
 from tacit.methods.factorization.printed.constants import PaperConstants
-from tacit.methods.factorization.printed.form import (
-    TRAINED,
-    PrintedFactors,
-    epsilon_of,
-    knorm_rows,
-)
+from tacit.methods.factorization.printed.form import TRAINED, PrintedFactors, epsilon_of, knorm_rows
 from tacit.methods.factorization.printed.hua_steps import (
     FACTORS,
     OFFSET,
@@ -92,11 +87,7 @@ class PerturbedObjective(PrintedFactors):
         """Those of section 5."""
         solves = self.settings.step == "solve"
         usual = Constants(
-            FACTORS,
-            SOLVES if solves else ROUNDS,
-            self.method.seed,
-            rate=RATE,
-            ridge=RIDGE,
+            FACTORS, SOLVES if solves else ROUNDS, self.method.seed, rate=RATE, ridge=RIDGE
         )
         told = usual.told(self.settings)
         assert isinstance(told, Constants)
@@ -167,9 +158,7 @@ def unit_terms(draws: Floats, items: int, printed: Constants) -> Floats:
 class Job:
     """Both sides of one factorization, moved in place."""
 
-    def __init__(
-        self, block: Block, items: int, printed: Constants, how: StepWeights
-    ) -> None:
+    def __init__(self, block: Block, items: int, printed: Constants, how: StepWeights) -> None:
         from tacit.methods.factorization.kernels_turns import first_profile
 
         self.block = block
@@ -211,12 +200,7 @@ class Job:
                 if not moves:
                     total += linear
                 self.items = items_step(
-                    self.items,
-                    total,
-                    raters,
-                    self.how,
-                    printed.rate,
-                    printed.ridge,
+                    self.items, total, raters, self.how, printed.rate, printed.ridge
                 )
 
     def solve(self, linear: Floats) -> None:
@@ -229,8 +213,7 @@ class Job:
         order = by_item(block.ptr, block.item, items)
         by_items = self.rating[order.cell]
         ridge = np.full(
-            (max(people, items), self.printed.factors),
-            self.printed.ridge * self.how.pull,
+            (max(people, items), self.printed.factors), self.printed.ridge * self.how.pull
         )
 
         def solve_people() -> None:
@@ -262,9 +245,7 @@ class Job:
             solve_items()
         # The objective has no factor 1/2, so its linear term enters the solve halved.
         term = linear / 2
-        self.items -= through(
-            order.ptr, order.person, self.own, ridge[:items], term
-        )
+        self.items -= through(order.ptr, order.person, self.own, ridge[:items], term)
 
     def weighted(self, linear: Floats) -> None:
         """The weighted non-negative factorization by multiplicative updates. A linear term

@@ -64,12 +64,7 @@ def weights_of(step: Step, ridge: float, cells: float) -> StepWeights:
 
 
 def items_step(
-    items: Floats,
-    gradient: Floats,
-    raters: Floats,
-    how: StepWeights,
-    rate: float,
-    ridge: float,
+    items: Floats, gradient: Floats, raters: Floats, how: StepWeights, rate: float, ridge: float
 ) -> Floats:
     """Equation 3: items that somebody rated move against the sum of gradients (with its
     noise) and their ridge."""
@@ -81,11 +76,7 @@ def items_step(
 
 
 def published(
-    method: Method,
-    public: Public,
-    items: Floats,
-    how: StepWeights,
-    ridge: float,
+    method: Method, public: Public, items: Floats, how: StepWeights, ridge: float
 ) -> Shared:
     """Item profiles for section 3.3's ridge regression: argmin |r - V u|^2 + ridge |u|^2 with
     lambda, weighed as the steps weigh it. There is no level: who has no ratings is at 0."""
@@ -106,8 +97,5 @@ def trained_people(profiles: Floats, items: Floats) -> TrainedPeople:
     """Section 5's predictions: products of the profiles that the training left."""
     nobody = np.zeros(len(profiles))
     return TrainedPeople(
-        np.full(len(items), -OFFSET),
-        nobody,
-        np.nan_to_num(profiles),
-        np.nan_to_num(items),
+        np.full(len(items), -OFFSET), nobody, np.nan_to_num(profiles), np.nan_to_num(items)
     )

@@ -116,9 +116,7 @@ class LangevinSample(Form):
             made = self.train(public, block, block.draws["items"])
             return {"items": Rows(np.array([0, items]), np.arange(items), made)}
 
-        def absorb(
-            state: TableState, released: Mapping[str, Released]
-        ) -> TableState:
+        def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
             return replace(state, items=released["items"].value)
 
         claim = Claim("gaussian", 1.0, public.budget.epsilon, 0.0, REASON)
@@ -197,9 +195,7 @@ class LangevinSample(Form):
             return None
         own = kept[TRAINED]
         baseline = state.items[:, 0] + state.items[:, 1]
-        return TrainedPeople(
-            baseline, own[:, 0], own[:, 1:], state.items[:, 2:]
-        )
+        return TrainedPeople(baseline, own[:, 0], own[:, 1:], state.items[:, 2:])
 
     def finish(self, public: Public, state: TableState) -> Shared:
         """Item arrays; a person solves for her level and vector with the ridges of the
@@ -213,9 +209,7 @@ class LangevinSample(Form):
             "variance": np.zeros(len(table)),
             "loadings": np.hstack([level, scale * table[:, 2:]]),
         }
-        return shared_model(
-            self.method, public, "factors", arrays, {"noise": NOISE}
-        )
+        return shared_model(self.method, public, "factors", arrays, {"noise": NOISE})
 
 
 class ChainBiases(NamedTuple):

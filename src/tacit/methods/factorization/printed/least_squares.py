@@ -21,11 +21,7 @@ from tacit.methods.factorization.printed.biases import (
     raw_biases,
 )
 from tacit.methods.factorization.printed.constants import PaperConstants
-from tacit.methods.factorization.printed.descent import (
-    AVERAGES,
-    leave,
-    with_implicit,
-)
+from tacit.methods.factorization.printed.descent import AVERAGES, leave, with_implicit
 from tacit.methods.factorization.printed.form import (
     PrintedFactors,
     epsilon_of,
@@ -45,15 +41,7 @@ OBJECTIVE_SPAN = 2.0
 """Of the linear term in Algorithm 2, before it is divided by epsilon and the ratings."""
 ERROR_SPAN = 4.0
 """How far one rating moves an error."""
-SOLVES = (
-    "factors",
-    "epochs",
-    "ridge",
-    "stop",
-    "start",
-    "first",
-    "people",
-)
+SOLVES = ("factors", "epochs", "ridge", "stop", "start", "first", "people")
 RAW = ("solve", "item_shrink", "own_shrink", "lift", "implicit_shrink")
 MOST = ("own_most", "item_most", "enforce", "item_noise")
 """What a statement names of them."""
@@ -184,9 +172,7 @@ def solve_draws(public: Public, printed: PaperConstants) -> int:
     return printed.epochs * rows * 2 * printed.factors
 
 
-def output_scales(
-    printed: PaperConstants, epsilon: float, span: float
-) -> Scales:
+def output_scales(printed: PaperConstants, epsilon: float, span: float) -> Scales:
     """The noise of Algorithm 3: what one rating is assumed to move a solution by."""
 
     def added(own: bool, counts: Ints) -> SolveExtras:
@@ -239,9 +225,7 @@ def alternate(
         rest = given[of_people:]
         _solve(side, shown, printed, noise, rest, factors, inside=inside)
         _cut(factors, printed.item_most, printed)
-        told = np.einsum(
-            "nd,nd->n", (own + biases.lift[:, None])[user], factors[block.item]
-        )
+        told = np.einsum("nd,nd->n", (own + biases.lift[:, None])[user], factors[block.item])
         error = float(np.sqrt(np.mean((biases.rest - told) ** 2)))
         if not np.isfinite(error) or abs(before - error) < printed.stop:
             break
@@ -318,11 +302,7 @@ def _solve(
 
 
 def through(
-    ptr: Ints,
-    index: NDArray[np.uint32],
-    other: Floats,
-    ridge: Floats,
-    noise: Floats,
+    ptr: Ints, index: NDArray[np.uint32], other: Floats, ridge: Floats, noise: Floats
 ) -> Floats:
     """(X'X + ridge)^-1 noise for every row: what a linear term in the objective adds to the
     solution."""

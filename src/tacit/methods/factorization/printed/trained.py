@@ -22,9 +22,7 @@ class TrainedPeople(PersonalModel):
     ratings alone do not say who she is.
     """
 
-    def __init__(
-        self, baseline: Floats, own: Floats, people: Floats, factors: Floats
-    ) -> None:
+    def __init__(self, baseline: Floats, own: Floats, people: Floats, factors: Floats) -> None:
         super().__init__({}, {})
         self.baseline = baseline
         self.own = own

@@ -26,9 +26,7 @@ def averaged(state: PrintedState, shrinkage: Floats, least: float) -> Floats:
     # The diagonal last: it overwrites what the rest's rule gave.
     total = covariance.sum() - covariance[own].sum()
     heavy = weights.sum() - weights[own].sum()
-    out[:] = _shrunk(
-        covariance, weights, shrinkage[1], total / off, heavy / off, least
-    )
+    out[:] = _shrunk(covariance, weights, shrinkage[1], total / off, heavy / off, least)
     out[own] = _shrunk(
         covariance[own],
         weights[own],
@@ -41,12 +39,7 @@ def averaged(state: PrintedState, shrinkage: Floats, least: float) -> Floats:
 
 
 def _shrunk(
-    covariance: Floats,
-    weights: Floats,
-    pull: float,
-    mean: float,
-    mean_weight: float,
-    least: float,
+    covariance: Floats, weights: Floats, pull: float, mean: float, mean_weight: float, least: float
 ) -> Floats:
     floor = least * abs(mean_weight) + 1e-12
     divisor = np.maximum(weights + pull * mean_weight, floor)

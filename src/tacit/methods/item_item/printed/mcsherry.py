@@ -76,9 +76,7 @@ class PrintedFactor(Form):
             )
         else:
             nothing = np.zeros(2)
-            arrays["covariance"] = averaged(
-                state, nothing, settings.least_weight
-            )
+            arrays["covariance"] = averaged(state, nothing, settings.least_weight)
         if self.by_neighbours:
             arrays["similarity"] = state.weights
         numbers = {

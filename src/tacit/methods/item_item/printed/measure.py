@@ -16,11 +16,7 @@ from tacit.errors import SettingError
 from tacit.methods.base import Public
 from tacit.methods.item_item.papers import McSherrySettings
 from tacit.methods.item_item.printed.averages import LEAST_COUNT
-from tacit.methods.item_item.printed.probe import (
-    PARAMETERS,
-    Probe,
-    split_probe,
-)
+from tacit.methods.item_item.printed.probe import PARAMETERS, Probe, split_probe
 from tacit.methods.item_item.state import PrintedState
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim, Epoch
@@ -138,9 +134,7 @@ class Measurements:
         def measure(used: Block, state: PrintedState) -> dict[str, Floats]:
             return self._total(used, used.value)
 
-        def absorb(
-            state: PrintedState, released: Mapping[str, Released]
-        ) -> PrintedState:
+        def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             return replace(state, average=float(_mean(released, 0.0, 0.0)[0]))
 
         return self._round("global", self._pair("global", 1), measure, absorb)
@@ -152,19 +146,12 @@ class Measurements:
             each = 1 / self._lengths(used)
             total = np.bincount(used.item, used.value * each, self.items)
             count = np.bincount(used.item, each, self.items)
-            return {
-                "sum": np.asarray(total, float),
-                "count": np.asarray(count, float),
-            }
+            return {"sum": np.asarray(total, float), "count": np.asarray(count, float)}
 
-        def absorb(
-            state: PrintedState, released: Mapping[str, Released]
-        ) -> PrintedState:
+        def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             prior = self.settings.item_prior
             made = _mean(released, prior, state.average)
-            return replace(
-                state, item=made, count=released["count"].value[:, 0]
-            )
+            return replace(state, item=made, count=released["count"].value[:, 0])
 
         parts = self._pair("items", self.items)
         return self._round("items", parts, measure, absorb)
@@ -175,9 +162,7 @@ class Measurements:
         def measure(used: Block, state: PrintedState) -> dict[str, Floats]:
             return self._total(used, used.value - state.item[used.item])
 
-        def absorb(
-            state: PrintedState, released: Mapping[str, Released]
-        ) -> PrintedState:
+        def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             return replace(state, again=float(_mean(released, 0.0, 0.0)[0]))
 
         parts = self._pair("global", 1, ALPHA)
@@ -205,13 +190,9 @@ class Measurements:
                 "weights": self._products(used, np.ones(len(row)), weight),
             }
 
-        def absorb(
-            state: PrintedState, released: Mapping[str, Released]
-        ) -> PrintedState:
+        def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             return replace(
-                state,
-                covariance=released["covariance"].value,
-                weights=released["weights"].value,
+                state, covariance=released["covariance"].value, weights=released["weights"].value
             )
 
         top = settings.clamp
@@ -223,9 +204,7 @@ class Measurements:
         }[str(self.public.unit), self.noise]
         parts = tuple(
             self._matrix(name, constant)
-            for name, constant in zip(
-                ("covariance", "weights"), constants, strict=True
-            )
+            for name, constant in zip(("covariance", "weights"), constants, strict=True)
         )
         return self._round("covariance", parts, measure, absorb)
 
@@ -239,15 +218,11 @@ class Measurements:
                 return {"parameters": _rows(self.probe.given)}
             return {"parameters": _rows(self.probe.fitted(state, kept, probe))}
 
-        def absorb(
-            state: PrintedState, released: Mapping[str, Released]
-        ) -> PrintedState:
+        def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             return replace(state, parameters=released["parameters"].value[:, 0])
 
         claim = Claim("none", 0.0, UNCHARGED, 0.0, PROBE)
-        part = Part(
-            "parameters", PARAMETERS, CellClip(1.0), printed=Epoch(claim=claim)
-        )
+        part = Part("parameters", PARAMETERS, CellClip(1.0), printed=Epoch(claim=claim))
         return Round("probe", (part,), contribute, absorb)
 
     def _total(self, used: Block, values: Floats) -> dict[str, Floats]:
@@ -319,26 +294,14 @@ class Measurements:
             block, _ = split_probe(block, self.seed)
         return Block(block.people, block.ptr, block.item, block.value + MIDDLE)
 
-    def _pair(
-        self, measurement: str, size: int, top: float = RATING_MAX
-    ) -> tuple[Part, Part]:
+    def _pair(self, measurement: str, size: int, top: float = RATING_MAX) -> tuple[Part, Part]:
         """A sum and its count."""
         parts = 4 if measurement == "global" else 2
         total = self._claim(measurement, top, TWICE, parts)
         count = self._claim(measurement, 1.0, TWICE, parts)
         return (
-            Part(
-                "sum",
-                size,
-                CellClip(top),
-                printed=Epoch(claim=total, draws=size),
-            ),
-            Part(
-                "count",
-                size,
-                CellClip(1.0),
-                printed=Epoch(claim=count, draws=size),
-            ),
+            Part("sum", size, CellClip(top), printed=Epoch(claim=total, draws=size)),
+            Part("count", size, CellClip(1.0), printed=Epoch(claim=count, draws=size)),
         )
 
     def _matrix(self, name: str, sensitivity: float) -> Part:
@@ -351,9 +314,7 @@ class Measurements:
         epoch = Epoch(claim=claim, draws=draws)
         return Part(name, size, CellClip(1.0), width=size, printed=epoch)
 
-    def _claim(
-        self, measurement: str, sensitivity: float, reason: str, parts: int
-    ) -> Claim:
+    def _claim(self, measurement: str, sensitivity: float, reason: str, parts: int) -> Claim:
         theta = float(self.shares[PLACES[measurement]]) * self.theta
         epsilon = claimed_epsilon(theta, self.noise, self.delta) / parts
         delta = self.delta / len(PLACES) / parts
@@ -367,8 +328,6 @@ def _rows(values: Floats) -> Rows:
     return Rows(np.array([0, len(whole)]), index, whole)
 
 
-def _mean(
-    released: Mapping[str, Released], prior: float, middle: float
-) -> Floats:
+def _mean(released: Mapping[str, Released], prior: float, middle: float) -> Floats:
     count = np.maximum(released["count"].value[:, 0] + prior, LEAST_COUNT)
     return np.asarray((released["sum"].value[:, 0] + prior * middle) / count)

@@ -47,17 +47,10 @@ class PlainForm(Form):
         def contribute(block: Block, state: PlainState) -> Mapping[str, Rows]:
             mean = item_means(block, items)
             alike = similarities(block, mean, pearson=pearson)
-            return {
-                "baseline": _rows(mean[:, None]),
-                "similarity": _rows(alike),
-            }
+            return {"baseline": _rows(mean[:, None]), "similarity": _rows(alike)}
 
-        def absorb(
-            state: PlainState, released: Mapping[str, Released]
-        ) -> PlainState:
-            return state.after(
-                **{name: part.value for name, part in released.items()}
-            )
+        def absorb(state: PlainState, released: Mapping[str, Released]) -> PlainState:
+            return state.after(**{name: part.value for name, part in released.items()})
 
         parts = tuple(
             Part(name, items, CellClip(8.0), width, share=0.5, printed=Epoch())
@@ -79,9 +72,7 @@ class PlainForm(Form):
         return published(self.method, public, "neighbourhood", arrays, numbers)
 
 
-def plain_arrays(
-    state: PlainState, neighbours: int, *, by_size: bool
-) -> Arrays:
+def plain_arrays(state: PlainState, neighbours: int, *, by_size: bool) -> Arrays:
     """For the personal model of neighbours, without levels."""
     items = len(state.similarity)
     others = np.abs(state.similarity) if by_size else state.similarity.copy()
@@ -115,9 +106,7 @@ def similarities(block: Block, mean: Floats, *, pearson: bool) -> Floats:
     dot = (deviations.T @ deviations).toarray()
     square = csr_array((away**2, block.item, block.ptr), shape=shape)
     if pearson:
-        ones = csr_array(
-            (np.ones(len(away)), block.item, block.ptr), shape=shape
-        )
+        ones = csr_array((np.ones(len(away)), block.item, block.ptr), shape=shape)
         own: Floats = (square.T @ ones).toarray()
         size: Floats = own * own.T
     else:

@@ -51,20 +51,14 @@ def split_probe(block: Block, seed: int) -> Halves:
     counts = np.diff(block.ptr)
     row = np.repeat(np.arange(len(counts)), counts)
     words = _words(block.people[row], block.item, seed)
-    order = np.lexsort(
-        (words, row) if block.time is None else (words, block.time, row)
-    )
+    order = np.lexsort((words, row) if block.time is None else (words, block.time, row))
     late = np.empty(len(row), np.bool_)
-    late[order] = (
-        np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
-    )
+    late[order] = np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
     held = late & (words >> np.uint64(11) < np.uint64(CHANCE * 2**53))
     return Halves(_take(block, row, ~held), _take(block, row, held))
 
 
-def _words(
-    person: NDArray[np.int64], item: NDArray[np.uint32], seed: int
-) -> NDArray[np.uint64]:
+def _words(person: NDArray[np.int64], item: NDArray[np.uint32], seed: int) -> NDArray[np.uint64]:
     """A word for each cell (splitmix64), the same whichever block it comes in."""
     word = (
         (person.astype(np.uint64) << np.uint64(32))
@@ -76,9 +70,7 @@ def _words(
     return word
 
 
-def _take(
-    block: Block, row: NDArray[np.int64], kept: NDArray[np.bool_]
-) -> Block:
+def _take(block: Block, row: NDArray[np.int64], kept: NDArray[np.bool_]) -> Block:
     counts = np.bincount(row[kept], minlength=len(block.people))
     ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Block(block.people, ptr, block.item[kept], block.value[kept])
@@ -88,10 +80,7 @@ def _first(block: Block, people: int) -> Block:
     """The first people of a block."""
     last = int(block.ptr[people])
     return Block(
-        block.people[:people],
-        block.ptr[: people + 1],
-        block.item[:last],
-        block.value[:last],
+        block.people[:people], block.ptr[: people + 1], block.item[:last], block.value[:last]
     )
 
 
@@ -161,15 +150,11 @@ class Probe:
 class _Error:
     """The root mean square error on the probe, of one choice of parameters after another."""
 
-    def __init__(
-        self, probe: Probe, state: PrintedState, kept: Block, asked: Block
-    ) -> None:
+    def __init__(self, probe: Probe, state: PrintedState, kept: Block, asked: Block) -> None:
         self.how = probe
         self.state = state
         self.truth = asked.value
-        self.cells = Cells(
-            kept.ptr, kept.item, kept.value, asked.ptr, asked.item
-        )
+        self.cells = Cells(kept.ptr, kept.item, kept.value, asked.ptr, asked.item)
         self._known: dict[tuple[float, ...], dict[str, Floats]] = {}
 
     def of(self, tried: Floats) -> float:
@@ -203,8 +188,6 @@ class _Error:
             arrays["covariance"] = averaged(state, np.zeros(2), least)
             return arrays
         # Roughly: only which parameters are better is asked.
-        rows = factor(
-            state, shrinkage, how.clean, how.rank, least, roughly=True
-        )
+        rows = factor(state, shrinkage, how.clean, how.rank, least, roughly=True)
         arrays["loadings"] = rows
         return arrays

@@ -65,9 +65,7 @@ def inclusion(counts: Floats, batch: float) -> tuple[Floats, float]:
     return share * (1.0 - share) ** max(batch * total - 1.0, 0.0), total
 
 
-def most_similar(
-    similarity: Floats, neighbours: int
-) -> tuple[NDArray[np.int64], Floats]:
+def most_similar(similarity: Floats, neighbours: int) -> tuple[NDArray[np.int64], Floats]:
     """The `neighbours` other items of largest similarity to each item, ascending by item:
     section 5.2, *after* training."""
     others = similarity.copy()

@@ -15,20 +15,8 @@ from tacit.bound import CellClip, Rows
 from tacit.methods.first_order.state import Floats
 from tacit.methods.neighbourhood.printed import MIDDLE
 from tacit.methods.neighbourhood.state import AllPairsState
-from tacit.methods.neighbourhood.twin import (
-    Data,
-    as_rows,
-    in_bands,
-    item_means,
-    raw_similarities,
-)
-from tacit.rounds.printed import (
-    POSTERIOR,
-    Claim,
-    Epoch,
-    EpochKind,
-    trimmed,
-)
+from tacit.methods.neighbourhood.twin import Data, as_rows, in_bands, item_means, raw_similarities
+from tacit.rounds.printed import POSTERIOR, Claim, Epoch, EpochKind, trimmed
 from tacit.rounds.round import Block, Part, Released, Round
 
 Contribute = Callable[[Block, AllPairsState], Mapping[str, Rows]]
@@ -83,9 +71,7 @@ class Algorithm:
     def start(self) -> Round:
         """Raw item means, and the first similarities of all pairs, times beta."""
 
-        def contribute(
-            block: Block, state: AllPairsState
-        ) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AllPairsState) -> Mapping[str, Rows]:
             used = self.used(block)
             mean = item_means(used, self.items, levels=False, prior=0.0)
             counts = np.bincount(used.item, minlength=self.items)
@@ -96,13 +82,7 @@ class Algorithm:
         claim = Claim("none", 0.0, self.claimed, 0.0, RAW)
         widths = {**dict.fromkeys(START_PARTS, 1), "similarity": self.items}
         parts = tuple(
-            Part(
-                name,
-                self.items,
-                CellClip(1.0),
-                width=width,
-                printed=Epoch(claim=claim),
-            )
+            Part(name, self.items, CellClip(1.0), width=width, printed=Epoch(claim=claim))
             for name, width in widths.items()
         )
         return Round("start", parts, contribute, keep)
@@ -168,9 +148,7 @@ class Algorithm:
         in_bands(self.items, self.threads, work)
         return out
 
-    def published_gradient(
-        self, block: Block, state: AllPairsState, *, floor: float
-    ) -> Floats:
+    def published_gradient(self, block: Block, state: AllPairsState, *, floor: float) -> Floats:
         """As the authors' published program computes it, over all ratings."""
         from tacit.methods.neighbourhood.printed.kernels import published_pairs
 
@@ -226,8 +204,6 @@ def grain(scale: float) -> int:
     return 1 << int(np.clip(FINE - ceil(log2(scale)), 0, FINEST))
 
 
-def keep(
-    state: AllPairsState, released: Mapping[str, Released]
-) -> AllPairsState:
+def keep(state: AllPairsState, released: Mapping[str, Released]) -> AllPairsState:
     """What was made takes the place of what was there; parts have the names of fields."""
     return state.after(**{name: part.value for name, part in released.items()})

@@ -63,8 +63,7 @@ HELD = 40
 ALGORITHM_1 = "the noise covers one number of the gradient; one rating moves whole rows of it"
 """Why Algorithm 1 is not certified."""
 ALGORITHM_2 = (
-    "the temperature divides epsilon, and no theorem bounds how far the chain "
-    "is from its limit"
+    "the temperature divides epsilon, and no theorem bounds how far the chain is from its limit"
 )
 """Why Algorithm 2 is not certified."""
 
@@ -123,9 +122,7 @@ class PrintedForm(Form):
             "doubt": np.zeros(items),
             **compress(*most_similar(learned, self.settings.neighbours)),
         }
-        return self.method.published(
-            public, Learned(arrays, NOISE, NOISE, self.floor)
-        )
+        return self.method.published(public, Learned(arrays, NOISE, NOISE, self.floor))
 
     def used(self, public: Public) -> dict[str, Any]:
         """Settings as they are used; those that the paper has no use for are left out."""
@@ -181,33 +178,23 @@ class DescentForm(PrintedForm):
 
     def algorithm(self, public: Public) -> Algorithm:
         """K steps from similarities times beta."""
-        return self._algorithm(
-            public, STEPWISE, STEPS, rescale=self.settings.rescale
-        )
+        return self._algorithm(public, STEPWISE, STEPS, rescale=self.settings.rescale)
 
     def used(self, public: Public) -> dict[str, Any]:
         """With eta and C."""
-        return {
-            **super().used(public),
-            "rate": self.rate,
-            "floor": self.floor,
-        }
+        return {**super().used(public), "rate": self.rate, "floor": self.floor}
 
     def step(self, algorithm: Algorithm, turn: int) -> Round:
         """Step t: S <- S - eta (beta (G + Laplace(gamma K dF/epsilon)) + lambda S)."""
         sensitivity = printed_sensitivity(turn, self.floor)
-        scale = (
-            algorithm.batch * algorithm.rounds * sensitivity / algorithm.epsilon
-        )
+        scale = algorithm.batch * algorithm.rounds * sensitivity / algorithm.epsilon
         move = self._move
         if self.published:
             # Its Laplace numbers have that standard deviation instead of that scale.
             scale /= sqrt(2)
             move = self._published_move
 
-        def contribute(
-            block: Block, state: AllPairsState
-        ) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AllPairsState) -> Mapping[str, Rows]:
             noise = block.draws["similarity"].reshape(state.similarity.shape)
             moved = move(algorithm, block, state, turn, noise)
             return {"similarity": as_rows(moved)}
@@ -216,12 +203,7 @@ class DescentForm(PrintedForm):
         return algorithm.step(turn, claim, contribute)
 
     def _move(
-        self,
-        algorithm: Algorithm,
-        block: Block,
-        state: AllPairsState,
-        turn: int,
-        noise: Floats,
+        self, algorithm: Algorithm, block: Block, state: AllPairsState, turn: int, noise: Floats
     ) -> Floats:
         """Lines 5 to 7."""
         settings = self.settings
@@ -234,19 +216,13 @@ class DescentForm(PrintedForm):
             reach=SPAN if settings.paranoid == "left-out" else inf,
         )
         moved = state.similarity - self.rate * (
-            settings.rescale * (slope + noise)
-            + settings.decay * state.similarity
+            settings.rescale * (slope + noise) + settings.decay * state.similarity
         )
         np.fill_diagonal(moved, 0.0)
         return np.asarray(moved)
 
     def _published_move(
-        self,
-        algorithm: Algorithm,
-        block: Block,
-        state: AllPairsState,
-        turn: int,
-        noise: Floats,
+        self, algorithm: Algorithm, block: Block, state: AllPairsState, turn: int, noise: Floats
     ) -> Floats:
         """Of symmetric similarities, beta times the pull to zero as well."""
         value = (state.similarity + state.similarity.T) / 2
@@ -255,9 +231,7 @@ class DescentForm(PrintedForm):
         )
         settings = self.settings
         pull = settings.decay * value
-        return np.asarray(
-            value - self.rate * settings.rescale * (slope + pull + noise)
-        )
+        return np.asarray(value - self.rate * settings.rescale * (slope + pull + noise))
 
 
 class LangevinForm(PrintedForm):
@@ -272,9 +246,7 @@ class LangevinForm(PrintedForm):
 
     def algorithm(self, public: Public) -> Algorithm:
         """A fixed number of steps, over at most tau random ratings of a person."""
-        return self._algorithm(
-            public, POSTERIOR, LANGEVIN_STEPS, most=self.settings.most
-        )
+        return self._algorithm(public, POSTERIOR, LANGEVIN_STEPS, most=self.settings.most)
 
     def used(self, public: Public) -> dict[str, Any]:
         """With eta_1."""
@@ -300,9 +272,7 @@ class LangevinForm(PrintedForm):
         spread = sqrt(self.settings.temperature * step)
         move = self._published_move if self.published else self._move
 
-        def contribute(
-            block: Block, state: AllPairsState
-        ) -> Mapping[str, Rows]:
+        def contribute(block: Block, state: AllPairsState) -> Mapping[str, Rows]:
             noise = block.draws["similarity"].reshape(state.similarity.shape)
             moved = move(algorithm, block, state, turn, share, noise)
             return {"similarity": as_rows(moved)}
@@ -330,14 +300,7 @@ class LangevinForm(PrintedForm):
         times = total if settings.times == "ratings" else 1.0
         slope *= times / algorithm.batch
         prior *= times * settings.decay
-        moved = langevin_step(
-            value,
-            slope,
-            prior,
-            share=share,
-            step=self.length(turn),
-            noise=noise,
-        )
+        moved = langevin_step(value, slope, prior, share=share, step=self.length(turn), noise=noise)
         np.fill_diagonal(moved, 0.0)
         return moved
 

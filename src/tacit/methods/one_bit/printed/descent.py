@@ -34,10 +34,7 @@ from tacit.methods.one_bit.one_bit import (
     ProjectedSettings,
     Way,
 )
-from tacit.methods.one_bit.printed.projection import (
-    Projection,
-    reduced_rows,
-)
+from tacit.methods.one_bit.printed.projection import Projection, reduced_rows
 from tacit.methods.one_bit.state import DescentState
 from tacit.model.shared import Shared, single
 from tacit.rounds.people import Everyone, Participation, Slice
@@ -60,9 +57,7 @@ SCATTER = 0.1
 UNCLIPPED = RowClip(1e4, "l2", 1 << 16)
 """For exact gradients and for the naive method as printed: a grid, and a clip that no real
 gradient meets."""
-REASON = (
-    "k + 1 rounds of epsilon/k each, as printed, cost (k + 1)/k of the claim"
-)
+REASON = "k + 1 rounds of epsilon/k each, as printed, cost (k + 1)/k of the claim"
 UNBOUNDED_REASON = (
     "the printed Laplace scale assumes gradients within the width of the "
     "scale, which nothing enforces"
@@ -87,9 +82,7 @@ class OneBitDescentForm(Form):
         """The path of the item factors, along which a person repeats her own steps."""
         descent = self._descent(public)
         personal = "descent"
-        arrays: dict[str, NDArray[Any]] = {
-            "path": single(np.asarray(descent.path(state)[1:]))
-        }
+        arrays: dict[str, NDArray[Any]] = {"path": single(np.asarray(descent.path(state)[1:]))}
         if descent.project is not None and descent.project.transposed:
             personal = "sparse-descent"
             arrays["projection"] = descent.project.matrix
@@ -124,9 +117,7 @@ class OneBitDescentForm(Form):
         return told
 
     def _descent(self, public: Public) -> PrintedDescent:
-        return PrintedDescent(
-            public, self.settings, self.method.way, self.method.seed
-        )
+        return PrintedDescent(public, self.settings, self.method.way, self.method.seed)
 
 
 class DescentTurn(NamedTuple):
@@ -142,9 +133,7 @@ class PrintedDescent:
     """The rounds, and what is public about them: the start, the projection, and which
     coordinate each person is asked about."""
 
-    def __init__(
-        self, public: Public, settings: OneBitSettings, way: Way, seed: int
-    ) -> None:
+    def __init__(self, public: Public, settings: OneBitSettings, way: Way, seed: int) -> None:
         self.public = public
         self.settings = settings
         self.way = way
@@ -158,20 +147,14 @@ class PrintedDescent:
         """Of every number of every factor at the start, but for some scatter."""
         rng = np.random.default_rng(seed)
         scatter = rng.standard_normal((public.items, self.rank))
-        self._begun: Factors = (self.level * (1 + SCATTER * scatter)).astype(
-            np.float32
-        )
+        self._begun: Factors = (self.level * (1 + SCATTER * scatter)).astype(np.float32)
         self.project: Projection | None = None
         if isinstance(settings, ProjectedSettings):
             self.project = Projection(public.items, settings, rng)
-        self.keys = [
-            np.uint64(rng.integers(1 << 63)) for _ in range(settings.rounds + 1)
-        ]
+        self.keys = [np.uint64(rng.integers(1 << 63)) for _ in range(settings.rounds + 1)]
         """Public, one a round: which coordinate each person is asked about."""
         reduced = self.project is not None and not self.exact
-        self.size = (
-            self.project.rows if self.project and reduced else public.items
-        )
+        self.size = self.project.rows if self.project and reduced else public.items
 
     @cached_property
     def first(self) -> Factors:
@@ -202,15 +185,10 @@ class PrintedDescent:
         """Who takes part in each round, and the name of its part."""
         rounds = self.settings.rounds
         if self.public.calibration == "paper" or self.exact:
-            return [
-                DescentTurn(i, Everyone(), "bits")
-                for i in range(rounds + self._more)
-            ]
+            return [DescentTurn(i, Everyone(), "bits") for i in range(rounds + self._more)]
         each = self.settings.each or 1
         if rounds % each:
-            raise SettingError(
-                f"each is {each}: it must divide the {rounds} rounds"
-            )
+            raise SettingError(f"each is {each}: it must divide the {rounds} rounds")
         groups = rounds // each
         return [
             DescentTurn(
@@ -258,36 +236,21 @@ class PrintedDescent:
         )
         if self.exact or self.way == "naive":
             rows = np.empty((len(block.item), self.rank))
-            kernels.whole_gradient(
-                block.ptr, block.item, rating, path[-1], own, rows
-            )
+            kernels.whole_gradient(block.ptr, block.item, rating, path[-1], own, rows)
             return {name: Rows(block.ptr, block.item, rows)}
         asked = np.empty(len(block.people), np.int64)
         kernels.drawn(block.people, key, self.size * self.rank, asked)
         found = np.empty(len(block.people))
         if self.project is None:
-            kernels.item_gradient(
-                block.ptr, block.item, rating, path[-1], own, asked, found
-            )
+            kernels.item_gradient(block.ptr, block.item, rating, path[-1], own, asked, found)
         else:
             kernels.projected_gradient(
-                block.ptr,
-                block.item,
-                rating,
-                path[-1],
-                own,
-                self.project.matrix,
-                asked,
-                found,
+                block.ptr, block.item, rating, path[-1], own, self.project.matrix, asked, found
             )
         return {name: Rows(np.arange(len(found) + 1), asked, found[:, None])}
 
     def absorb(
-        self,
-        state: DescentState,
-        released: Mapping[str, Released],
-        *,
-        turn: int,
+        self, state: DescentState, released: Mapping[str, Released], *, turn: int
     ) -> DescentState:
         """One step of the items along the mean gradient of those who answered."""
         path = self.path(state)
@@ -300,9 +263,7 @@ class PrintedDescent:
         moved = self._step(path[-1], told[0], turn)
         if known(state.gradients):
             told = np.concatenate([state.gradients, told])
-        return replace(
-            state, gradients=told, path=np.concatenate([path, moved[None]])
-        )
+        return replace(state, gradients=told, path=np.concatenate([path, moved[None]]))
 
     def path(self, state: DescentState) -> Factors:
         """The item factors before the first step and after each, made anew by whoever was
@@ -340,38 +301,22 @@ class PrintedDescent:
         share = 1 / (settings.each or 1)
         if budget is None:
             every = 1 / settings.rounds
-            return Part(
-                name, self.size, UNCLIPPED, width=self.rank, share=every
-            )
+            return Part(name, self.size, UNCLIPPED, width=self.rank, share=every)
         printed = self.public.calibration == "paper"
         each = budget.epsilon / settings.rounds
         if self.way != "naive":
-            claim = (
-                Claim("response", each, each, 0.0, REASON) if printed else None
-            )
+            claim = Claim("response", each, each, 0.0, REASON) if printed else None
             numbers = self.size * self.rank
-            return Part(
-                name,
-                numbers,
-                Report(),
-                kind=Kind.REPORT,
-                share=share,
-                printed=claim,
-            )
+            return Part(name, numbers, Report(), kind=Kind.REPORT, share=share, printed=claim)
         if printed:
             width = self.public.schema.high - self.public.schema.low
             half = budget.epsilon / 2 / settings.rounds
-            single = (
-                isinstance(settings, NaiveSettings)
-                and settings.protects == "single"
-            )
+            single = isinstance(settings, NaiveSettings) and settings.protects == "single"
             among = 1 if single else self.size
             scale = among * width * self.rank / half
             noise: Hidden = "masked item" if single else "masked"
             claim = Claim(noise, scale, each, 0.0, UNBOUNDED_REASON)
-            return Part(
-                name, self.size, UNCLIPPED, width=self.rank, printed=claim
-            )
+            return Part(name, self.size, UNCLIPPED, width=self.rank, printed=claim)
         bound = Replaced(1.0, "l1" if is_pure(budget) else "l2")
         return Part(name, self.size, bound, width=self.rank, share=share)
 

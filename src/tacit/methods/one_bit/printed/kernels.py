@@ -15,15 +15,11 @@ from tacit.methods.one_bit.kernels import mixed
 
 
 @njit(cache=True, nogil=True)
-def drawn(
-    people: NDArray[np.int64], key: np.uint64, rows: int, out: NDArray[np.int64]
-) -> None:
+def drawn(people: NDArray[np.int64], key: np.uint64, rows: int, out: NDArray[np.int64]) -> None:
     """The coordinate that each person is asked about: public, and uniform to within 2^-64 x
     rows."""
     for person in range(len(people)):
-        out[person] = np.int64(
-            mixed(key ^ mixed(np.uint64(people[person]))) % np.uint64(rows)
-        )
+        out[person] = np.int64(mixed(key ^ mixed(np.uint64(people[person]))) % np.uint64(rows))
 
 
 @njit(cache=True, nogil=True)

@@ -23,9 +23,7 @@ class Projection:
     space.
     """
 
-    def __init__(
-        self, items: int, settings: ProjectedSettings, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, items: int, settings: ProjectedSettings, rng: np.random.Generator) -> None:
         self.rows = reduced_rows(items, settings)
         self.transposed = settings.recover == "ratings"
         shape = (self.rows, items)
