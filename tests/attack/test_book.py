@@ -178,7 +178,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda path: tamper(
             path, "UPDATE entry SET population = 'default', number = 6 WHERE population = 'other'"
         ),
-        "entry 6 is out of order",
+        "entry 1 is missing",
     ),
     "the file cut to half": (lambda path: os.truncate(path, path.stat().st_size // 2), "damaged"),
     "the file cut to nothing": (lambda path: os.truncate(path, 0), "truncated"),
@@ -209,12 +209,22 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
+def verify_both(path: Path) -> None:
+    for population in ("default", "other"):
+        open_book(path, population).verify()
+
+
+def charge_both(path: Path) -> None:
+    for population in ("default", "other"):
+        charge(open_book(path, population), laplace(0.1))
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_damage_is_detected_and_named(path: Path, attack: str) -> None:
     act, words = ATTACKS[attack]
     act(path)
     with pytest.raises(BookError) as caught:
-        open_book(path).verify()
+        verify_both(path)
     assert words in str(caught.value)
 
 
@@ -222,7 +232,7 @@ def test_damage_is_detected_and_named(path: Path, attack: str) -> None:
 def test_a_damaged_book_takes_no_charge(path: Path, attack: str) -> None:
     ATTACKS[attack][0](path)
     with pytest.raises(BookError):
-        charge(open_book(path), laplace(0.1))
+        charge_both(path)
 
 
 @pytest.mark.parametrize("cut", range(1, 8))

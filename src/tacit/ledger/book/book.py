@@ -239,7 +239,9 @@ class Book(Suggesting):
     def verify(self) -> Verified:
         """Replay the chain, the seal, every total and every envelope; the first bad entry
         is named in a BookError."""
-        entries = self.entries()
+        with self.store.read() as session:
+            chain = None if session is None else load(self.store, session, self.population)
+        entries = chain.entries if chain else []
         state = BookState()
         for entry in entries:
             state.after(entry)
@@ -250,7 +252,8 @@ class Book(Suggesting):
                     f"entry {entry.number} should not have been admitted: {error}", place=self.place
                 ) from error
         head = entries[-1].hash if entries else genesis(self.population)
-        return Verified(self.population, len(entries), head, _spent(state))
+        strays = chain.strays if chain else ()
+        return Verified(self.population, len(entries), head, _spent(state), strays)
 
     def fingerprint(
         self, data: bytes, *, other_people: bool = False, beside: Iterable[str] = ()
