@@ -264,3 +264,18 @@ def test_a_dump_that_is_up_to_date_goes_on(room: Room) -> None:
     assert charge(open_book(room.url), laplace(0.1)).number == 6
     with pytest.raises(subprocess.CalledProcessError):  # the guards came back too
         room.postgres.psql(room.url, f"DELETE FROM {E}")
+
+
+def test_a_seal_that_is_put_back_takes_no_charge_back(room: Room) -> None:
+    rows = room.postgres.psql(room.url, "SELECT text, mac FROM tacit_ledger.head")
+    text, mac = rows.rstrip("\n").split("|")
+    charge(open_book(room.url), laplace(0.1))
+    room.tamper(f"UPDATE tacit_ledger.head SET text = $${text}$$, mac = '{mac}'")
+    with pytest.raises(BookError, match="entry 6 was sealed, and its seal is of before it"):
+        open_book(room.url).verify()
+
+
+def test_what_was_charged_stays_counted_when_its_entry_is_gone(room: Room) -> None:
+    room.tamper(f"DELETE FROM {E} WHERE number = 2")
+    with pytest.raises(BookError, match=r"stays spent: user: epsilon 0\.5 .* over 5 releases"):
+        open_book(room.url).spent()

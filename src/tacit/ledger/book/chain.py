@@ -132,7 +132,12 @@ def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) 
     )
     key = _key(store, where(store, chain.population), create=session.head() is None)
     proofs = [
-        (each.population, each.number, each.hash, _proof(key, each.population, each))
+        (
+            each.population,
+            each.number,
+            each.hash,
+            _proof(key, each.population, each.number, each.hash),
+        )
         for each in (*_unproven(store, session, chain), entry)
     ]
     session.append(
@@ -180,11 +185,11 @@ def _check_end(
     hashes = {entry.hash for entry in entries}
     after = len(entries) + 1
     key = store.key()
-    for number, stored, mac in session.proofs(population) if key else ():
-        if stored in hashes or not (isinstance(number, int) and isinstance(mac, str)):
+    for number, stored, mac in session.proofs(population):
+        if key is None or stored in hashes:
             continue
-        expected = _mac(key, b"tacit entry\0", canonical([population, number, str(stored)]))
-        if hmac.compare_digest(mac.encode(), expected.encode()):
+        expected = _proof(key, population, number, stored)
+        if isinstance(mac, str) and hmac.compare_digest(mac.encode(), expected.encode()):
             raise damaged(place, f"entry {number} was sealed, and its seal is of before it")
     if seal.proven or not seal.heads:
         return
@@ -283,9 +288,9 @@ def _seal(key: bytes, text: str) -> str:
     return _mac(key, b"tacit head\0", text)
 
 
-def _proof(key: bytes, population: str, entry: Entry) -> str:
+def _proof(key: bytes, population: str, number: object, digest: object) -> str:
     """That an entry was sealed, also where the seal itself is put back to an older one."""
-    return _mac(key, b"tacit entry\0", canonical([population, entry.number, entry.hash]))
+    return _mac(key, b"tacit entry\0", canonical([population, str(number), str(digest)]))
 
 
 def _mac(key: bytes, domain: bytes, text: str) -> str:

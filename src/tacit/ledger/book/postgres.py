@@ -349,7 +349,9 @@ class PostgresSession:
         """Give the database what shows it the ledger's key; the owner's first charge does."""
         key = self._store.key()
         if not self._gated and key is not None:
-            self._do("INSERT INTO tacit_ledger.gate VALUES (1, %s, %s)", gate_pads(key))
+            # Somebody may have been faster while this one waited for its turn.
+            query = "INSERT INTO tacit_ledger.gate VALUES (1, %s, %s) ON CONFLICT DO NOTHING"
+            self._do(query, gate_pads(key))
             self._gated = True
 
     def rows(self, population: str) -> Iterator[tuple[Any, Any, Any]]:
