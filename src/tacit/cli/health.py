@@ -96,5 +96,5 @@ def _ledger(location: str | None) -> str:
         return f"NOT WELL: {place}{error.message}"
     whole = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
     strays = sum(len(book.strays) for book in books)
-    more = f"; {strays} rows under no seal, not counted (tacit ledger verify)" if strays else ""
+    more = f"; rows under no seal, not counted: {strays} (tacit ledger verify)" if strays else ""
     return f"{store.place}: {whole or 'no book yet'}{more}"

@@ -3,7 +3,8 @@
 Guarantee: a reservation is checked against every cap and written in one exclusive, durable
 transaction, so however many processes charge at once and whenever they die, no cap is
 overspent; a crash can only waste budget. Every call replays the whole chain of hashes and
-its seal (`tacit.ledger.book.chain`), so damage is found before the book is used again.
+its seal (`tacit.ledger.book.chain`), so damage is found before the book is used again. Rows
+under no seal are set aside: `verify` shows them, no total has them and no charge waits for them.
 
 What the seal cannot do. Who can write the book *and read its key* can write another history
 that verifies. Who can write the book without the key can put back an older copy of the
