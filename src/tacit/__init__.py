@@ -1,4 +1,5 @@
-"""Tacit: recommenders that learn from people without learning about any one of them.
+"""Tacit: recommenders that learn from people and tell very little about any one of them, as
+much as you set.
 
 Everything public is a name of this package and is imported when it is first used, so that
 `import tacit` is light.

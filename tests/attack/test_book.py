@@ -3,6 +3,9 @@ Never overspent or corrupt."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import os
 import random
 import shutil
@@ -18,6 +21,8 @@ import pytest
 
 from tacit.errors import BookError
 from tacit.ledger.book.book import open_book
+from tacit.ledger.book.entry import canonical, write
+from tacit.ledger.book.every import check_parts, strays_elsewhere
 from tacit.testing.book import charge, laplace
 from tacit.testing.spend import spender, start
 
@@ -125,8 +130,6 @@ def tamper(path: Path, *statements: str) -> None:
 
 def rehash(path: Path, number: int) -> None:
     """Edit an entry and give it the hash of its new text."""
-    import hashlib
-
     connection = sqlite3.connect(path)
     [(text,)] = connection.execute("SELECT text FROM entry WHERE number = ?", (number,)).fetchall()
     text = text.replace('"scale":1000.0', '"scale":9000.0')
@@ -178,7 +181,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], None], str]] = {
         lambda path: tamper(
             path, "UPDATE entry SET population = 'default', number = 6 WHERE population = 'other'"
         ),
-        "entry 6 is out of order",
+        "entry 1 is missing",
     ),
     "the file cut to half": (lambda path: os.truncate(path, path.stat().st_size // 2), "damaged"),
     "the file cut to nothing": (lambda path: os.truncate(path, 0), "truncated"),
@@ -209,12 +212,22 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
+def verify_both(path: Path) -> None:
+    for population in ("default", "other"):
+        open_book(path, population).verify()
+
+
+def charge_both(path: Path) -> None:
+    for population in ("default", "other"):
+        charge(open_book(path, population), laplace(0.1))
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_damage_is_detected_and_named(path: Path, attack: str) -> None:
     act, words = ATTACKS[attack]
     act(path)
     with pytest.raises(BookError) as caught:
-        open_book(path).verify()
+        verify_both(path)
     assert words in str(caught.value)
 
 
@@ -222,7 +235,7 @@ def test_damage_is_detected_and_named(path: Path, attack: str) -> None:
 def test_a_damaged_book_takes_no_charge(path: Path, attack: str) -> None:
     ATTACKS[attack][0](path)
     with pytest.raises(BookError):
-        charge(open_book(path), laplace(0.1))
+        charge_both(path)
 
 
 @pytest.mark.parametrize("cut", range(1, 8))
@@ -259,3 +272,154 @@ def test_an_old_copy_verifies_but_does_not_know_the_newer_head(path: Path, tmp_p
     shutil.copy(old, path)
     assert open_book(path).verify().entries == 5
     assert not open_book(path).contains(newer)
+
+
+def put_back(path: Path, text: str, mac: str) -> None:
+    tamper(path, f"UPDATE head SET text = '{text}', mac = '{mac}'")
+
+
+def test_a_seal_that_is_put_back_takes_no_charge_back(path: Path) -> None:
+    """The entry beyond an older seal was sealed, and is no stray row."""
+    connection = sqlite3.connect(path)
+    old = connection.execute("SELECT text, mac FROM head").fetchone()
+    connection.close()
+    charge(open_book(path), laplace(0.1))
+    put_back(path, *old)
+    with pytest.raises(BookError, match="entry 6 was sealed, and its seal is of before it"):
+        open_book(path).verify()
+    with pytest.raises(BookError):
+        charge(open_book(path), laplace(0.1))
+    tamper(path, "DELETE FROM entry WHERE number = 6")
+    with pytest.raises(BookError, match="entry 6 was sealed"):
+        open_book(path).spent()
+
+
+@pytest.mark.parametrize(
+    "change", ["DELETE FROM entry WHERE number = 2", "UPDATE entry SET text = 'x'"]
+)
+def test_what_was_charged_stays_counted_when_its_entry_is_gone(path: Path, change: str) -> None:
+    tamper(path, change)
+    with pytest.raises(BookError) as caught:
+        open_book(path).spent()
+    told = "what is under its seal stays spent: user: epsilon 0.5 at delta 1e-06 over 5 releases"
+    assert told in str(caught.value)
+
+
+JUNK: dict[str, str] = {
+    "the next number": "'default', 6, 'junk', 'junk'",
+    "a number that is taken": "'default', 3, 'junk', 'junk'",
+    "a huge number": "'default', 9223372036854775807, '', ''",
+    "a negative number": "'default', -1, '', ''",
+    "a number that is none": "'default', 'six', '', ''",
+    "bytes": "'default', x'ff', x'ff', x'ff'",
+    "a hash that fits": "'default', 6, '{}', "
+    "'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'",
+    "another population": "'never charged', 1, 'junk', 'junk'",
+    "a population of bytes": "x'00ff', 1, 'junk', 'junk'",
+}
+
+
+@pytest.mark.parametrize("row", JUNK)
+def test_a_junk_row_is_shown_not_counted_and_stops_nothing(path: Path, row: str) -> None:
+    spent = open_book(path).spent()
+    connection = sqlite3.connect(path)
+    for _ in range(2):
+        connection.execute(f"INSERT INTO entry VALUES ({JUNK[row]})")
+    connection.execute("INSERT INTO proof VALUES ('default', 6, 'junk', 'junk')")
+    connection.execute("INSERT INTO proof VALUES ('default', x'00', x'00', x'00')")
+    connection.execute("INSERT INTO fingerprint VALUES (x'00', x'00')")
+    connection.commit()
+    connection.close()
+    assert open_book(path).spent() == spent
+    assert open_book(path).fingerprint(b"data") is None
+    assert charge(open_book(path), laplace(0.1)).number == 6
+    verified = open_book(path).verify()
+    assert verified.entries == 6
+    assert len([*verified.strays, *strays_elsewhere(open_book(path))]) == 2
+
+
+def test_a_row_that_follows_the_last_entry_is_junk_without_a_seal(path: Path) -> None:
+    """Anybody can write a row with the right hashes; the key is what is missing."""
+    [*_, last] = open_book(path).entries()
+    text, digest = write(
+        last.model_copy(update={"number": 6, "previous": last.hash, "method": "forged"})
+    )
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO entry VALUES ('default', 6, ?, ?)", (text, digest))
+    connection.commit()
+    connection.close()
+    assert len(open_book(path).verify().strays) == 1
+    assert charge(open_book(path), laplace(0.1)).number == 6
+    assert not open_book(path).contains(digest)
+
+
+def first_format(path: Path) -> None:
+    """The file as a version of before left it."""
+    key = path.with_name(path.name + ".key").read_bytes()[:32]
+    connection = sqlite3.connect(path)
+    [(sealed,)] = connection.execute("SELECT text FROM head").fetchall()
+    text = canonical({"format": 1, "heads": json.loads(sealed)["heads"]})
+    mac = hmac.new(key, b"tacit head\0" + text.encode(), hashlib.sha256).hexdigest()
+    connection.executescript(
+        """
+        CREATE TABLE old (
+            population TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL,
+            hash TEXT NOT NULL, PRIMARY KEY (population, number)) WITHOUT ROWID;
+        INSERT INTO old SELECT * FROM entry;
+        DROP TABLE entry; DROP TABLE proof; DROP TABLE head;
+        ALTER TABLE old RENAME TO entry;
+        CREATE TABLE head (
+            one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, mac TEXT NOT NULL);
+        CREATE TRIGGER entry_stays BEFORE DELETE ON entry
+            BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+        CREATE TRIGGER entry_keeps BEFORE UPDATE ON entry
+            BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+        PRAGMA user_version = 1;
+        """
+    )
+    connection.execute("INSERT INTO head VALUES (1, ?, ?)", (text, mac))
+    connection.commit()
+    connection.close()
+
+
+def test_a_book_of_before_is_read_and_brought_up_to_date(path: Path) -> None:
+    first_format(path)
+    verified = open_book(path).verify()
+    check_parts(open_book(path))
+    assert (verified.entries, verified.strays) == (5, ())
+    assert charge(open_book(path), laplace(0.1)).number == 6
+    check_parts(open_book(path))
+    charge_both(path)
+    verify_both(path)
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM proof").fetchone() == (9,)
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        connection.execute("DELETE FROM entry")
+    connection.close()
+
+
+def test_junk_in_a_book_of_before_stops_nothing(path: Path) -> None:
+    first_format(path)
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO entry VALUES ('default', 6, 'junk', 'junk')")
+    connection.commit()
+    connection.close()
+    assert len(open_book(path).verify().strays) == 1
+    assert charge(open_book(path), laplace(0.1)).number == 6
+
+
+def test_an_older_seal_of_a_book_of_before_takes_no_charge_back(path: Path) -> None:
+    """No proof tells yet whether what follows was sealed, so it is held to be."""
+    first_format(path)
+    connection = sqlite3.connect(path)
+    [(text, _)] = connection.execute("SELECT text, mac FROM head").fetchall()
+    connection.close()
+    heads = json.loads(text)["heads"]
+    heads["default"] = [4, open_book(path).entries()[3].hash]
+    key = path.with_name(path.name + ".key").read_bytes()[:32]
+    old = canonical({"format": 1, "heads": heads})
+    put_back(path, old, hmac.new(key, b"tacit head\0" + old.encode(), "sha256").hexdigest())
+    with pytest.raises(BookError, match="entry 5 is not under its seal"):
+        open_book(path).spent()
+    with pytest.raises(BookError, match="entry 5 is not under its seal"):
+        charge(open_book(path), laplace(0.1))

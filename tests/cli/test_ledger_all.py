@@ -153,3 +153,33 @@ def test_a_damaged_book_is_told_in_one_line_by_the_doctor(tacit, two):
     told = tacit("doctor")
     assert "entry 1 is missing" in told.out
     assert "\\n" not in told.out
+
+
+def test_rows_under_no_seal_are_shown_and_not_counted(tacit, two):
+    connection = sqlite3.connect(two)
+    for row in ("'default', 2, '', ''", "'never\x1b[31m', 7, '', ''"):
+        connection.execute(f"INSERT INTO entry VALUES ({row})")
+    connection.commit()
+    connection.close()
+    told = tacit("ledger", "verify")
+    assert told.status == 0
+    assert "not counted: 2 rows are under no seal" in told.out
+    assert "population 'default', number 2" in told.out
+    assert "\x1b" not in told.out
+    facts = json.loads(tacit("ledger", "verify", "--json").out)
+    assert facts["rows_not_counted"] == 2
+    assert facts["not_counted"][0] == {"population": "default", "number": "2"}
+    assert "2 entries" not in told.out
+    assert tacit("ledger", "cap", "--epsilon", "4").status == 0
+    assert "under no seal, not counted: 1" in tacit("doctor").out
+
+
+def test_the_rights_of_a_role_are_printed(tacit):
+    told = tacit("ledger", "grant", 'odd"role', "--print")
+    assert told.status == 0
+    assert 'FUNCTION tacit_ledger.hold(text), tacit_ledger.charge(text, text) TO "odd""role";' in (
+        told.out
+    )
+    refused = tacit("ledger", "grant", "clerk")
+    assert refused.status == 2
+    assert "in PostgreSQL" in refused.err

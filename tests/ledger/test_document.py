@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from datetime import date
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tacit.errors import SettingError
 from tacit.ledger.statement.declared import Declared, declare
 from tacit.ledger.statement.document import believed, document
 from tacit.ledger.statement.registry import registry_record
 from tacit.ledger.statement.render import to_html, to_markdown
+from tacit.ledger.statement.schedule import Schedule
 from tacit.ledger.statement.words import as_likes
 from tacit.ledger.statement.yaml import to_yaml
 
@@ -29,6 +30,9 @@ SAID = {
     "people": "everybody with a card",
     "use": "lists on the library's own page",
     "region": "Norway",
+    "sector": "Government",
+    "sources": "https://library.example/privacy",
+    "notes": "the first of its kind here",
     "collected": "by the form under each film, with consent",
     "secured": "one machine, two readers",
     "deleted": "a year after the last loan",
@@ -74,48 +78,72 @@ CHECKLIST = {
 }
 
 
+# The schema of the OpenDP deployments registry, restated: its names, its lists, what it needs.
+# Of: https://github.com/opendp/deployments-registry-data, schemas/deployments-schema.yaml
+# As of: 2026-07-15, commit 3e9c812a924cf01d228f26f6c462c59c391c3f2a
+# A record of ours is of tier 3, so fields that the registry leaves open are needed here.
+
+
+def a_day(text: str) -> str:
+    date.fromisoformat(text)
+    return text
+
+
 class Strict(BaseModel):
-    """A part of the registry's schema: no field more, none less."""
+    """A part of the schema: no field more."""
 
     model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
 
 class Basic(Strict):
     name: str
-    data_curators: list[str]
+    data_curators: Annotated[list[str], Field(min_length=1)]
     intended_use: str
-    data_product_type: Literal["Summary statistics", "Machine learning model", "Dataset"]
+    data_product_type: Literal[
+        "Summary statistics",
+        "Machine learning model",
+        "Dataset",
+        "Synthetic data",
+        "Interactive API",
+        "SQL queries",
+    ]
     data_product_region: str
     description: str
-    publication_date: str
+    publication_date: Annotated[str, AfterValidator(a_day)]
+    data_product_sector: Literal[
+        "Technology", "Healthcare", "Education", "Government", "Energy", "Finance"
+    ]
 
 
 class Variant(Strict):
-    name: Literal["Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"]
+    variant_name: Literal["Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"]
     data_domain: str
     unprotected_quantities: str
 
 
 class Parameters(Strict):
     epsilon: float | None = None
-    delta: float | None = None
+    delta: float | str | None = None
+    rho: float | None = None
 
 
 class Loss(Strict):
     privacy_unit: str
-    privacy_unit_description: str
+    privacy_unit_details: str
     privacy_parameters: Parameters
-    privacy_parameters_description: str
+    privacy_parameters_details: str
 
 
 class Model(Strict):
-    model_name: Literal["Central", "Local", "Federated"]
-    model_name_description: str
+    model_name: Literal["Local", "Central", "Shuffle", "Federated", "Varies"]
+    model_name_details: str
     actors: str
     release_type: Literal["One release", "Many releases"]
-    release_type_description: str
+    release_type_details: str
     data_source_type: Literal["Static", "Dynamic"]
+    data_source_type_details: str = ""
     access_type: Literal["Interactive", "Non-interactive"]
+    access_type_details: str = ""
 
 
 class Accounting(Strict):
@@ -124,13 +152,15 @@ class Accounting(Strict):
 
 
 class Implementation(Strict):
-    pre_processing_eda_hyperparameter_tuning: str
+    preprocessing_and_hyperparameter_tuning: str
     mechanisms: str
     justification: str
 
 
 class Administrative(Strict):
-    registry_authors: list[str]
+    sources: str
+    notes: str
+    registry_authors: Annotated[list[str], Field(min_length=1)]
 
 
 class Deployment(Strict):
@@ -145,7 +175,15 @@ class Deployment(Strict):
 
 class Record(Strict):
     url_slug: str
-    status: Literal["Draft"]
+    status: Literal[
+        "Converted",
+        "Draft",
+        "Pending",
+        "Changes Required",
+        "Approved",
+        "Approved (Update Requested)",
+        "Approved (Pending)",
+    ]
     tier: Literal[1, 2, 3]
     deployment: Deployment
 
@@ -290,10 +328,37 @@ def test_the_registry_record_validates(statement):
     assert record["deployment"]["administrative"]["registry_authors"] == ["Ada", "Ben"]
 
 
+def test_a_record_needs_neither_sector_nor_sources(statement):
+    few = {name: SAID[name] for name in ("name", "by", "date", "region")}
+    record = registry_record(statement, declare(few))
+    Record.model_validate(record)
+    assert record["deployment"]["basic"]["data_product_sector"] == "Technology"
+    assert "no sector was declared" in record["deployment"]["administrative"]["notes"]
+
+
+def test_a_sector_is_one_of_the_registrys(statement):
+    with pytest.raises(SettingError, match="knows no sector") as seen:
+        registry_record(statement, declare(SAID | {"sector": "Films"}))
+    assert "Government" in seen.value.remedy
+
+
+def test_a_release_of_a_calendar_says_so(statement):
+    """One of twelve releases on one budget, and the data go on growing."""
+    one = Schedule(horizon=12, week=3, times=2, begins="2030-01-07", days=7)
+    released = statement.model_copy(update={"schedule": one})
+    record = registry_record(released, declare(SAID))
+    Record.model_validate(record)
+    model = record["deployment"]["deployment_model"]
+    assert (model["release_type"], model["data_source_type"]) == ("Many releases", "Dynamic")
+    assert "release 3 of 12" in model["release_type_details"]
+    assert "paid for by one entry of the book" in model["release_type_details"]
+    assert "each covers 7 days, from 2030-01-07 on" in model["release_type_details"]
+
+
 def test_the_record_loses_nothing_that_was_declared(statement):
     record = to_yaml(registry_record(statement, declare(SAID)))
     flat = re.sub(r"\s+", " ", record)
-    for name in ("period", "people", "collected", "deleted", "utility"):
+    for name in ("period", "people", "collected", "deleted", "utility", "sources", "notes"):
         assert SAID[name] in flat
 
 
@@ -329,7 +394,7 @@ def test_only_what_a_statement_asks_can_be_declared():
 
 def test_every_field_of_the_owner_is_used(statement):
     marks = {name: f"mark-{name}" for name in Declared.model_fields}
-    marks |= {"date": "2030-01-31"}
+    marks |= {"date": "2030-01-31", "sector": "Energy"}
     shown = to_markdown(document(statement, declare(marks)))
     shown += to_yaml(registry_record(statement, declare(marks)))
     assert [name for name in marks if marks[name] not in shown] == []

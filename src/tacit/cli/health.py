@@ -95,4 +95,6 @@ def _ledger(location: str | None) -> str:
         place = f"{error.place}: " if error.place else ""
         return f"NOT WELL: {place}{error.message}"
     whole = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
-    return f"{store.place}: {whole or 'no book yet'}"
+    strays = sum(len(book.strays) for book in books)
+    more = f"; rows under no seal, not counted: {strays} (tacit ledger verify)" if strays else ""
+    return f"{store.place}: {whole or 'no book yet'}{more}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -13,6 +14,8 @@ from tacit.cli.options import json_option, ledger_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import say
 
+SHOWN = 20
+"""Rows that are listed."""
 LESS = (
     "; together with what was spent it adds up to the cap, because several releases cost "
     "less than the sum of their epsilons"
@@ -153,10 +156,11 @@ def verify(context: click.Context, population: str, ledger: str | None, as_json:
     """Replay the chain of hashes and the totals of every population, or of the one that
     --population names; name the first entry that is wrong."""
     from tacit.cli.show import print_json
-    from tacit.ledger.book.every import books_at, check_parts
+    from tacit.ledger.book.every import books_at, check_parts, strays_elsewhere
 
     books = books_at(ledger, _named(context, population))
     found = [book.verify() for book in books]
+    strays = [stray for each in found for stray in each.strays] + strays_elsewhere(books[0])
     check_parts(books[0])
     if as_json:
         print_json(
@@ -167,6 +171,8 @@ def verify(context: click.Context, population: str, ledger: str | None, as_json:
                     {"population": each.population, "entries": each.entries, "head": each.head}
                     for each in found
                 ],
+                "not_counted": [asdict(stray) for stray in strays[:SHOWN]],
+                "rows_not_counted": len(strays),
             }
         )
         return
@@ -176,6 +182,34 @@ def verify(context: click.Context, population: str, ledger: str | None, as_json:
             f"verified: population {each.population!r}, {each.entries} {entries}, "
             f"head {each.head[:16]}"
         )
+    if strays:
+        rows = "1 row is" if len(strays) == 1 else f"{len(strays)} rows are"
+        say(f"not counted: {rows} under no seal; somebody wrote past Tacit:")
+        for stray in strays[:SHOWN]:
+            say(f"  population {stray.population!r}, number {stray.number}")
+        if len(strays) > SHOWN:
+            say(f"  and {len(strays) - SHOWN} more")
+
+
+@ledger.command()
+@click.argument("role")
+@click.option("--ledger", metavar="URL", help="The book, in PostgreSQL.")
+@click.option("--print", "only_print", is_flag=True, help="Print the SQL and run nothing.")
+@json_option
+def grant(role: str, ledger: str | None, only_print: bool, as_json: bool) -> None:
+    """Let ROLE of a PostgreSQL database charge this ledger and read it, and do nothing else
+    to it. For the owner of its tables, after the first charge."""
+    from tacit.cli.show import print_json
+    from tacit.ledger.book import every
+    from tacit.ledger.book.charging import rights
+
+    refuse_moot()
+    done = [f"{each};" for each in rights(role)] if only_print else every.grant(ledger, role)
+    if as_json:
+        print_json({"role": role, "statements": done, "run": not only_print})
+        return
+    for statement in done:
+        say(statement)
 
 
 def _named(context: click.Context, population: str) -> str | None:

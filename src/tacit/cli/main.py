@@ -88,7 +88,8 @@ class Commands(click.Group):
 )
 @click.version_option(package_name="tacit", prog_name="tacit")
 def tacit() -> None:
-    """Recommenders that learn from people without learning about any one of them."""
+    """Recommenders that learn from people and tell very little about any one of them: as much
+    as you set."""
 
 
 def main() -> None:

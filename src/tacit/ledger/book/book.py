@@ -3,7 +3,8 @@
 Guarantee: a reservation is checked against every cap and written in one exclusive, durable
 transaction, so however many processes charge at once and whenever they die, no cap is
 overspent; a crash can only waste budget. Every call replays the whole chain of hashes and
-its seal (`tacit.ledger.book.chain`), so damage is found before the book is used again.
+its seal (`tacit.ledger.book.chain`), so damage is found before the book is used again. Rows
+under no seal are set aside: `verify` shows them, no total has them and no charge waits for them.
 
 What the seal cannot do. Who can write the book *and read its key* can write another history
 that verifies. Who can write the book without the key can put back an older copy of the
@@ -239,7 +240,9 @@ class Book(Suggesting):
     def verify(self) -> Verified:
         """Replay the chain, the seal, every total and every envelope; the first bad entry
         is named in a BookError."""
-        entries = self.entries()
+        with self.store.read() as session:
+            chain = None if session is None else load(self.store, session, self.population)
+        entries = chain.entries if chain else []
         state = BookState()
         for entry in entries:
             state.after(entry)
@@ -250,7 +253,8 @@ class Book(Suggesting):
                     f"entry {entry.number} should not have been admitted: {error}", place=self.place
                 ) from error
         head = entries[-1].hash if entries else genesis(self.population)
-        return Verified(self.population, len(entries), head, _spent(state))
+        strays = chain.strays if chain else ()
+        return Verified(self.population, len(entries), head, _spent(state), strays)
 
     def fingerprint(
         self, data: bytes, *, other_people: bool = False, beside: Iterable[str] = ()

@@ -3,7 +3,9 @@
 Guarantee: what `load` returns is one unbroken chain from the genesis of a population to the
 last entry that was sealed (HMAC-SHA-256 under the key beside the book, over the number of
 entries and the last hash of every population). An edit, a removal, a swap or a cut is
-found, and the first bad entry is named.
+found, and the first bad entry is named. A row that is not under the seal is set aside: it is
+not counted and hinders no charge. A proof beside each entry (a MAC) says that it was sealed,
+so an older seal that is put back does not make a charge such a row.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,10 +21,36 @@ from typing import Any
 from pydantic import ValidationError
 
 from tacit.errors import BookError
+from tacit.ledger.book import rules
 from tacit.ledger.book.begun import tell_begun
 from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, write
 from tacit.ledger.book.store import FORMAT, Session, Store
+from tacit.ledger.book.total import sealed_total, words
 from tacit.ledger.software import software
+from tacit.shown import one_line
+
+PROVEN = 2
+"""Format of the first seals whose entries have proofs."""
+
+
+@dataclass(frozen=True)
+class Stray:
+    """A row under no seal, as it may be shown: whoever wrote it, Tacit did not."""
+
+    population: str
+    number: str
+
+
+@dataclass(frozen=True)
+class Seal:
+    """What the key has signed of all populations of a store."""
+
+    heads: dict[str, Any]
+    """Number of entries and last hash."""
+    totals: dict[str, Any]
+    """What was spent (`tacit.ledger.book.total`); absent where a version of before sealed."""
+    proven: bool
+    """Whether every entry under it has a proof."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +59,8 @@ class Chain:
 
     population: str
     entries: list[Entry]
-    heads: dict[str, Any]
-    """Of every population of the store: [number of entries, last hash]."""
+    seal: Seal
+    strays: tuple[Stray, ...] = ()
 
     @property
     def head(self) -> str:
@@ -41,33 +69,49 @@ class Chain:
 
 
 def load(store: Store, session: Session, population: str) -> Chain:
-    """Replay and check everything."""
+    """Replay and check everything that is under the seal. Rows that are not are set aside."""
     place = where(store, population)
-    entries = replay(population, session.rows(population), place)
-    heads = _sealed(store, session, place)
-    count, last = heads.get(population, (0, genesis(population)))
-    if len(entries) < count:
-        raise damaged(
-            place,
-            f"entry {len(entries) + 1} is missing: it was truncated, {count} entries were sealed",
-        )
-    if len(entries) > count:
-        raise damaged(place, f"entry {count + 1} is not under its seal")
-    if entries and entries[-1].hash != last:
-        raise damaged(place, f"entry {count} was edited or replaced")
-    return Chain(population, entries, heads)
+    seal = _sealed(store, session, place)
+    count, last = seal.heads.get(population, (0, genesis(population)))
+    rows = list(session.rows(population))
+    try:
+        entries = _under_seal(population, rows, count, last, place)
+        _check_end(store, session, population, seal, entries, rows, place)
+    except BookError as error:
+        if population not in seal.totals:
+            raise
+        raise BookError(
+            f"{error.message}; what is under its seal stays spent: "
+            f"{words(seal.totals[population])}",
+            place=error.place,
+            remedy=error.remedy,
+        ) from None
+    whole = {(entry.number, entry.hash) for entry in entries}
+    strays = []
+    for number, text, stored in rows:
+        if (number, stored) in whole and _matches(text, stored):
+            whole.remove((number, stored))
+        else:
+            strays.append(_stray(population, number))
+    return Chain(population, entries, seal, tuple(strays))
 
 
 def sealed_populations(store: Store, session: Session) -> list[str]:
-    """Every population that has entries, or had some when the book was sealed."""
-    heads = _sealed(store, session, store.place)
-    return sorted({*heads, *session.populations()})
+    """Every population that had entries when the book was sealed."""
+    return sorted(_sealed(store, session, store.place).heads)
+
+
+def strays_elsewhere(store: Store, session: Session) -> list[Stray]:
+    """Rows of populations that were never charged."""
+    known = sealed_populations(store, session)
+    names = [name for name in session.populations() if name not in known]
+    return [_stray(name, row[0]) for name in names for row in session.rows(name)]
 
 
 def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) -> Entry:
     """Write one more entry and seal it, in the transaction of `session`."""
     if not chain.entries:
-        tell_begun(store.place, chain.population, sorted(chain.heads))
+        tell_begun(store.place, chain.population, sorted(chain.seal.heads))
     entry = Entry(
         number=len(chain.entries) + 1,
         population=chain.population,
@@ -77,37 +121,128 @@ def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) 
         **draft,
     )
     text, digest = write(entry)
-    session.append(chain.population, entry.number, text, digest)
+    entry = entry.model_copy(update={"hash": digest})
+    total = sealed_total(rules.replay([*chain.entries, entry]))
     sealed = canonical(
-        {"format": FORMAT, "heads": {**chain.heads, chain.population: (entry.number, digest)}}
+        {
+            "format": FORMAT,
+            "heads": {**chain.seal.heads, chain.population: (entry.number, digest)},
+            "totals": {**chain.seal.totals, chain.population: total},
+        }
     )
     key = _key(store, where(store, chain.population), create=session.head() is None)
-    session.set_head(sealed, _seal(key, sealed))
-    return entry.model_copy(update={"hash": digest})
+    proofs = [
+        (
+            each.population,
+            each.number,
+            each.hash,
+            _proof(key, each.population, each.number, each.hash),
+        )
+        for each in (*_unproven(store, session, chain), entry)
+    ]
+    session.append(
+        chain.population, entry.number, text, digest, (sealed, _seal(key, sealed)), proofs
+    )
+    return entry
 
 
-def replay(population: str, rows: Iterable[tuple[int, str, str]], place: str) -> list[Entry]:
-    """Stored (number, text, hash) rows as entries, if each follows the one before."""
-    entries: list[Entry] = []
-    previous = genesis(population)
+def _unproven(store: Store, session: Session, chain: Chain) -> list[Entry]:
+    """All entries of all populations, once, where a version of before has sealed them."""
+    found = list[Entry]()
+    for name in () if chain.seal.proven else chain.seal.heads:
+        with suppress(BookError):  # a damaged neighbour hinders nobody
+            found += load(store, session, name).entries
+    return found
+
+
+def _under_seal(
+    population: str, rows: list[tuple[Any, Any, Any]], count: int, last: str, place: str
+) -> list[Entry]:
+    """From the last sealed entry back to the first: each is the text that has the hash which
+    the one after it names, so no other row can stand in its place."""
+    texts = {(number, stored): text for number, text, stored in rows if _matches(text, stored)}
+    entries = list[Entry]()
+    expected = last
+    for number in range(count, 0, -1):
+        text = texts.get((number, expected))
+        if text is None:
+            raise _first_fault(population, rows, count, place)
+        entries.append(_parse(text, expected, place, number))
+        expected = entries[-1].previous
+    return entries[::-1]
+
+
+def _check_end(
+    store: Store,
+    session: Session,
+    population: str,
+    seal: Seal,
+    entries: list[Entry],
+    rows: list[tuple[Any, Any, Any]],
+    place: str,
+) -> None:
+    """Refuse a seal that is older than an entry: somebody put it back, to take back charges."""
+    hashes = {entry.hash for entry in entries}
+    after = len(entries) + 1
+    key = store.key()
+    for number, stored, mac in session.proofs(population):
+        if key is None or stored in hashes:
+            continue
+        expected = _proof(key, population, number, stored)
+        if isinstance(mac, str) and hmac.compare_digest(mac.encode(), expected.encode()):
+            raise damaged(place, f"entry {number} was sealed, and its seal is of before it")
+    if seal.proven or not seal.heads:
+        return
+    # Sealed by a version of before: what follows its head may have been sealed as well.
+    last = entries[-1].hash if entries else genesis(population)
     for number, text, stored in rows:
-        expected = len(entries) + 1
-        if number != expected:
-            raise damaged(place, f"entry {expected} is missing")
-        if not isinstance(text, str) or sha256(text) != stored:
-            raise damaged(place, f"entry {number} was edited: its text does not match its hash")
+        if number == after and _matches(text, stored) and f'"previous":"{last}"' in text:
+            raise damaged(place, f"entry {after} is not under its seal")
+
+
+def _matches(text: object, stored: object) -> bool:
+    return isinstance(text, str) and sha256(text) == stored
+
+
+def _stray(population: object, number: object) -> Stray:
+    return Stray(one_line(str(population))[:80], one_line(str(number))[:40])
+
+
+def _first_fault(
+    population: str, rows: list[tuple[Any, Any, Any]], count: int, place: str
+) -> BookError:
+    """Which of the sealed entries is the first that is not as it was."""
+    previous = genesis(population)
+    for number in range(1, count + 1):
+        found = [row for row in rows if row[0] == number]
+        if not found:
+            cut = not any(isinstance(row[0], int) and number <= row[0] <= count for row in rows)
+            told = f": it was truncated, {count} entries were sealed" if cut else ""
+            return damaged(place, f"entry {number} is missing{told}")
+        faults = [_fault(population, number, previous, *row[1:], place) for row in found]
+        if None not in faults:
+            return damaged(place, str(faults[0]))
+        previous = found[faults.index(None)][2]
+    return damaged(place, f"entry {count} was edited or replaced")
+
+
+def _fault(
+    population: str, number: int, previous: str, text: Any, stored: Any, place: str
+) -> str | None:
+    """What is wrong with a row after the one whose hash is `previous`."""
+    if not _matches(text, stored):
+        return f"entry {number} was edited: its text does not match its hash"
+    try:
         entry = _parse(text, stored, place, number)
-        if (entry.number, entry.population) != (number, population):
-            raise damaged(place, f"entry {number} is out of order: it was written as another entry")
-        if entry.previous != previous:
-            raise damaged(
-                place,
-                f"entry {max(1, number - 1)} was edited or replaced: entry {number} "
-                "follows another one",
-            )
-        entries.append(entry)
-        previous = stored
-    return entries
+    except BookError as error:
+        return error.message
+    if (entry.number, entry.population) != (number, population):
+        return f"entry {number} is out of order: it was written as another entry"
+    if entry.previous != previous:
+        return (
+            f"entry {max(1, number - 1)} was edited or replaced: entry {number} follows another one"
+        )
+    return None
 
 
 def where(store: Store, population: str) -> str:
@@ -132,7 +267,7 @@ def keyed(store: Store, population: str, domain: bytes, data: bytes) -> str:
     ).hexdigest()
 
 
-def _sealed(store: Store, session: Session, place: str) -> dict[str, Any]:
+def _sealed(store: Store, session: Session, place: str) -> Seal:
     sealed = session.head()
     if sealed is None:
         if session.populations():
@@ -141,16 +276,25 @@ def _sealed(store: Store, session: Session, place: str) -> dict[str, Any]:
             raise damaged(
                 place, "it has no entry, but its key has sealed some: all of them were removed"
             )
-        return {}
+        return Seal({}, {}, proven=True)
     text, mac = (str(sealed[0]), str(sealed[1]))  # a damaged file may hold anything
     if not hmac.compare_digest(mac.encode(), _seal(_key(store, place), text).encode()):
         raise damaged(place, "its seal was edited, or its key belongs to another book")
-    heads: dict[str, Any] = json.loads(text)["heads"]
-    return heads
+    facts: dict[str, Any] = json.loads(text)
+    return Seal(facts["heads"], facts.get("totals", {}), proven=facts["format"] >= PROVEN)
 
 
 def _seal(key: bytes, text: str) -> str:
-    return hmac.new(key, b"tacit head\0" + text.encode(), hashlib.sha256).hexdigest()
+    return _mac(key, b"tacit head\0", text)
+
+
+def _proof(key: bytes, population: str, number: object, digest: object) -> str:
+    """That an entry was sealed, also where the seal itself is put back to an older one."""
+    return _mac(key, b"tacit entry\0", canonical([population, str(number), str(digest)]))
+
+
+def _mac(key: bytes, domain: bytes, text: str) -> str:
+    return hmac.new(key, domain + text.encode(), hashlib.sha256).hexdigest()
 
 
 def _key(store: Store, place: str, create: bool = False) -> bytes:

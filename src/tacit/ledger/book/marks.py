@@ -26,7 +26,7 @@ def known_to(store: Store, session: Session, population: str, data: bytes) -> li
     """Other populations that were charged for these data."""
     found = set[str]()
     for mark, name in session.marks():
-        if name == population or name in found:
+        if name == population or name in found or not isinstance(mark, str):
             continue
         nonce = mark.partition(":")[0]
         if mark == _mark(store, population, data, nonce):

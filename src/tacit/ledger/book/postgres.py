@@ -5,7 +5,8 @@ commit, which the server has on disk (`synchronous_commit` is asked for, a serve
 `fsync` is refused). So charges happen one after another; a client or a server that dies at
 any moment leaves the state before or the state after. Where the answer to a commit is lost,
 the caller gets an error and draws no noise: budget is wasted, never overspent. No
-connection outlives a call.
+connection outlives a call. Entries, heads and marks are written by functions of the database
+alone (`tacit.ledger.book.charging`).
 
 The key is a file of each machine, never in the database: who can write the tables alone
 cannot write a history that verifies. A dump put back from an older day verifies, as an
@@ -15,20 +16,28 @@ older file does; statements made since expose it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import BookError, SettingError, StorageError
+from tacit.ledger.book.charging import (
+    FEWER_RIGHTS,
+    FUNCTIONS,
+    TABLES,
+    gate_mac,
+    gate_pads,
+    rights,
+)
 from tacit.ledger.book.keyfile import read_key, remember_use, was_used
-from tacit.ledger.book.store import Session, home
+from tacit.ledger.book.store import Proof, Session, home
 
 if TYPE_CHECKING:
     import psycopg
 
-_LOCK = 0x5441_4354_4C45_4447  # "TACTLEDG"
 _FIRST = """
 CREATE TABLE tacit_ledger.entry (
     population TEXT NOT NULL, number BIGINT NOT NULL, text TEXT NOT NULL,
@@ -44,11 +53,12 @@ CREATE TRIGGER entry_stays BEFORE UPDATE OR DELETE ON tacit_ledger.entry
 CREATE TRIGGER entry_keeps BEFORE TRUNCATE ON tacit_ledger.entry
     FOR EACH STATEMENT EXECUTE FUNCTION tacit_ledger.stays();
 """
-PARTS = ("entry", "head", "fingerprint", "entry_stays", "entry_keeps")
-"""Tables and triggers that every book has."""
-MIGRATIONS: tuple[str, ...] = (_FIRST,)
-"""Format n of the tables is what the first n steps make. Steps only add: an older process
-may still be writing."""
+_FIRST_PARTS = ("entry", "head", "fingerprint", "entry_stays", "entry_keeps")
+PARTS = (*_FIRST_PARTS, "proof", "gate", "proof_stays", "proof_keeps", "hold", "charge")
+"""Tables, triggers and functions that every book has."""
+MIGRATIONS: tuple[str, ...] = (_FIRST, TABLES + FUNCTIONS + FEWER_RIGHTS)
+"""Format n of the tables is what the first n steps make. What a process of an older version
+has under way fails after a step, and it begins no more."""
 
 
 class PostgresStore:
@@ -105,32 +115,31 @@ class PostgresStore:
             # One snapshot: between two looks of a looser transaction another process may
             # have written.
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield (_PostgresSession(connection) if self._exists(connection) else None)
+            exists = self._exists(connection)
+            yield (PostgresSession(connection, self) if exists else None)
             connection.execute("ROLLBACK")
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self) -> Iterator[PostgresSession]:
         """A session that nobody else writes beside; committed at its end."""
         with self._connected() as connection:
-            with self._locked(
-                connection
-            ):  # tables come first, on their own: a key without them is then no accident
-                if not self._exists(connection) or self._number(connection) < len(MIGRATIONS):
-                    self._migrate(connection)
-            with self._locked(connection):
-                session = _PostgresSession(connection)
+            # Tables come first, on their own: a key without them is then no accident.
+            if not self._exists(connection) or self._number(connection) < len(MIGRATIONS):
+                self._migrate(connection)
+            with self._durable(connection):
+                session = PostgresSession(connection, self)
+                session.hold()
                 yield session
             if session.sealed:
                 remember_use(self.key_path)
 
     @contextmanager
-    def _locked(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
-        """One durable transaction while nobody else writes."""
+    def _durable(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
+        """One transaction that is on the disk when it ends."""
         connection.execute(
             "BEGIN ISOLATION LEVEL READ COMMITTED"
         )  # each look sees all that came before the lock
         try:
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             connection.execute("SET LOCAL synchronous_commit = on")
             if self._one(connection, "SHOW fsync") != "on":
                 raise StorageError(
@@ -179,16 +188,27 @@ class PostgresStore:
         )
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
-        """Under the lock: make the tables, or bring them up to this version."""
-        if self._one(connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"):
-            connection.execute("CREATE SCHEMA tacit_ledger")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS tacit_ledger.migration (number INTEGER PRIMARY KEY)"
-        )
-        done = self._number(connection)
-        for number, step in enumerate(MIGRATIONS[done:], done + 1):
-            connection.execute(step.encode())
-            connection.execute("INSERT INTO tacit_ledger.migration VALUES (%s)", (number,))
+        """Make the tables, or bring them up to this version."""
+        import psycopg
+
+        faster = (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema)
+        try:
+            self._begin(connection)
+        except faster:  # somebody made them meanwhile
+            self._begin(connection)
+
+    def _begin(self, connection: psycopg.Connection[Any]) -> None:
+        with self._durable(connection):
+            if self._one(connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"):
+                connection.execute("CREATE SCHEMA tacit_ledger")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS tacit_ledger.migration (number INTEGER PRIMARY KEY)"
+            )
+            connection.execute("LOCK TABLE tacit_ledger.migration IN EXCLUSIVE MODE")
+            done = self._number(connection)
+            for number, step in enumerate(MIGRATIONS[done:], done + 1):
+                connection.execute(step.encode())
+                connection.execute("INSERT INTO tacit_ledger.migration VALUES (%s)", (number,))
 
     @property
     def _error(self) -> type[Exception]:
@@ -224,8 +244,8 @@ class PostgresStore:
             raise StorageError(
                 "this database user may not use the ledger; nothing was written",
                 place=self.place,
-                remedy="grant CREATE on the database for the first charge; "
-                "docs/operate.md lists the rights after it",
+                remedy="the owner of its tables makes the first charge, also after an upgrade, "
+                "with CREATE on the database; then `tacit ledger grant ROLE` lets others charge",
             ) from error
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StorageError(
@@ -234,11 +254,42 @@ class PostgresStore:
                 remedy="check the address and the server, and try again",
             ) from error
         except psycopg.Error as error:
+            if error.sqlstate in _REFUSED:
+                raise self._refusal(str(error.sqlstate)) from error
             raise BookError(
                 f"the ledger is damaged or is no ledger ({_state(error)})",
                 place=self.place,
                 remedy="restore it and its key from a backup, or give another database",
             ) from error
+
+    def _refusal(self, state: str) -> BookError | StorageError:
+        """What the database's own functions refuse."""
+        if state == "TA001":
+            known = self.key_path.exists()
+            return BookError(
+                "the book is damaged, or its key belongs to another book"
+                if known
+                else "the key of the book is missing",
+                place=self.place,
+                remedy="restore it from a backup",
+            )
+        return StorageError(
+            f"{_REFUSED[state]}; nothing was written", place=self.place, remedy=_REMEDIES[state]
+        )
+
+
+_REFUSED = {
+    "TA001": "not the key of this ledger",
+    "TA002": "another process charged this ledger meanwhile",
+    "TA003": "the database takes no entry that does not follow the head",
+    "TA004": "this database user may charge, but a cap, and that people are others, is the "
+    "owner's to say",
+}
+_REMEDIES = {
+    "TA002": "try again",
+    "TA003": "verify the ledger, and try again",
+    "TA004": "do it as the role that owns the tables",
+}
 
 
 def _state(error: Exception) -> str:
@@ -246,37 +297,108 @@ def _state(error: Exception) -> str:
     return f"{type(error).__name__}{f' {state}' if state else ''}"
 
 
-class _PostgresSession:
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+class PostgresSession:
+    """One transaction on a connection."""
+
+    def __init__(self, connection: psycopg.Connection[Any], store: PostgresStore) -> None:
         self._do = connection.execute
+        self._process = connection.info.backend_pid
+        self._store = store
+        self._after: str | None = None
+        self._gated = True
         self.sealed = False
 
-    def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
+    def hold(self) -> None:
+        """Take the turn, until the transaction ends."""
+        mac = self._mac(f"hold {self._process}")
+        row = self._do("SELECT tacit_ledger.hold(%s)", (mac,)).fetchone()
+        self._gated = bool(row and row[0])
+
+    def grant(self, role: str) -> None:
+        """Let a role charge and read, and nothing else."""
+        import psycopg
+
+        query = (
+            "SELECT pg_has_role(%s::name, nspowner, 'MEMBER') FROM pg_namespace "
+            "WHERE nspname = 'tacit_ledger'"
+        )
+        try:
+            row = self._do(query, (role,)).fetchone()
+        except psycopg.errors.UndefinedObject:
+            raise SettingError(
+                "the database has no such role", remedy="create it first: CREATE ROLE"
+            ) from None
+        if row and row[0]:
+            raise SettingError(
+                "this role owns the tables, so it may do anything to them",
+                remedy="name another role, which those log in as who charge",
+            )
+        self._arm()
+        for statement in rights(role):
+            self._do(statement.encode())
+
+    def _charge(self, request: dict[str, Any]) -> None:
+        text = json.dumps(request)
+        self._do("SELECT tacit_ledger.charge(%s, %s)", (text, self._mac(text)))
+
+    def _mac(self, message: str) -> str | None:
+        key = self._store.key()
+        return None if key is None else gate_mac(key, message)
+
+    def _arm(self) -> None:
+        """Give the database what shows it the ledger's key; the owner's first charge does."""
+        key = self._store.key()
+        if not self._gated and key is not None:
+            # Somebody may have been faster while this one waited for its turn.
+            query = "INSERT INTO tacit_ledger.gate VALUES (1, %s, %s) ON CONFLICT DO NOTHING"
+            self._do(query, gate_pads(key))
+            self._gated = True
+
+    def rows(self, population: str) -> Iterator[tuple[Any, Any, Any]]:
         query = (
             "SELECT number, text, hash FROM tacit_ledger.entry WHERE population = %s "
             "ORDER BY number"
         )
         yield from self._do(query, (population,))
 
-    def append(self, population: str, number: int, text: str, hash: str) -> None:
-        self._do(
-            "INSERT INTO tacit_ledger.entry VALUES (%s, %s, %s, %s)",
-            (population, number, text, hash),
+    def proofs(self, population: str) -> list[tuple[Any, Any, Any]]:
+        if self._old():
+            return []
+        query = (
+            "SELECT number, hash, mac FROM tacit_ledger.proof WHERE population = %s ORDER BY number"
         )
+        return self._do(query, (population,)).fetchall()
 
-    def head(self) -> tuple[str, str] | None:
-        row: tuple[str, str] | None = self._do("SELECT text, mac FROM tacit_ledger.head").fetchone()
-        return row
-
-    def set_head(self, text: str, mac: str) -> None:
-        self._do(
-            "INSERT INTO tacit_ledger.head VALUES (1, %s, %s) "
-            "ON CONFLICT (one) DO UPDATE SET text = excluded.text, mac = excluded.mac",
-            (text, mac),
+    def append(
+        self,
+        population: str,
+        number: int,
+        text: str,
+        hash: str,
+        head: tuple[str, str],
+        proofs: Sequence[Proof],
+    ) -> None:
+        self._charge(
+            {
+                "after": self._after,
+                "population": population,
+                "text": text,
+                "hash": hash,
+                "head": head[0],
+                "mac": head[1],
+                "proofs": proofs,
+                "marks": [],
+            }
         )
+        self._arm()
         self.sealed = True
 
-    def populations(self) -> list[str]:
+    def head(self) -> tuple[Any, Any] | None:
+        row: tuple[Any, Any] | None = self._do("SELECT text, mac FROM tacit_ledger.head").fetchone()
+        self._after = row[0] if row else None
+        return row
+
+    def populations(self) -> list[Any]:
         return [
             row[0]
             for row in self._do("SELECT DISTINCT population FROM tacit_ledger.entry ORDER BY 1")
@@ -286,17 +408,24 @@ class _PostgresSession:
         query = (
             "SELECT relname FROM pg_class WHERE relnamespace = 'tacit_ledger'::regnamespace "
             "UNION ALL SELECT tgname FROM pg_trigger "
-            "WHERE tgrelid = 'tacit_ledger.entry'::regclass AND tgenabled <> 'D'"
+            "WHERE tgrelid IN (SELECT oid FROM pg_class WHERE relname IN ('entry', 'proof') "
+            "AND relnamespace = 'tacit_ledger'::regnamespace) AND tgenabled <> 'D' "
+            "UNION ALL SELECT proname FROM pg_proc "
+            "WHERE pronamespace = 'tacit_ledger'::regnamespace"
         )
         found = {row[0] for row in self._do(query)}
-        return [name for name in PARTS if name not in found]
+        parts = _FIRST_PARTS if self._old() else PARTS
+        return [name for name in parts if name not in found]
 
-    def marks(self) -> list[tuple[str, str]]:
+    def _old(self) -> bool:
+        """Whether the tables are of format 1, which the next charge brings up to date."""
+        query = "SELECT coalesce(max(number), 0) < 2 FROM tacit_ledger.migration"
+        row = self._do(query).fetchone()
+        return bool(row and row[0])
+
+    def marks(self) -> list[tuple[Any, Any]]:
         query = "SELECT mac, population FROM tacit_ledger.fingerprint ORDER BY 1, 2"
         return [(row[0], row[1]) for row in self._do(query)]
 
     def remember(self, mark: str, population: str) -> None:
-        self._do(
-            "INSERT INTO tacit_ledger.fingerprint VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (mark, population),
-        )
+        self._charge({"marks": [(mark, population)]})

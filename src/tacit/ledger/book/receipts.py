@@ -10,6 +10,7 @@ from tacit.asked import Suggesting, near
 from tacit.errors import UnknownKeyError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.rounded import down, up
+from tacit.ledger.book.chain import Stray
 from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.rules import UnitSpent, replay
 from tacit.page import paragraph
@@ -75,6 +76,8 @@ class Verified:
     entries: int
     head: str
     spent: Spent
+    strays: tuple[Stray, ...] = ()
+    """Rows under no seal, which are not counted."""
 
 
 @dataclass(frozen=True)

@@ -8,30 +8,61 @@ outlives a call, so forks and many processes are safe.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from tacit.errors import BookError, StorageError
 from tacit.ledger.book.keyfile import publish, read_key, remember_use, was_used
-from tacit.ledger.book.store import FORMAT, Session
+from tacit.ledger.book.store import FORMAT, Proof, Session
 
 _APPLICATION = 0x54414354  # "TACT" in the file's header
+
+
+def _entries(name: str) -> str:
+    """No key: whoever may write the file must not be able to take the next number."""
+    return f"""CREATE TABLE {name} (
+    population TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE INDEX {name}_by_number ON {name} (population, number);"""
+
+
+def _guards(name: str) -> str:
+    """No accident changes or removes a row."""
+    stop = "BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
+    return f"""CREATE TRIGGER {name}_stays BEFORE DELETE ON {name} {stop};
+CREATE TRIGGER {name}_keeps BEFORE UPDATE ON {name} {stop};"""
+
+
+_PROOFS = f"""CREATE TABLE proof (
+    population TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL, mac TEXT NOT NULL);
+CREATE INDEX proof_by_number ON proof (population, number);
+{_guards("proof")}"""
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {FORMAT};
-CREATE TABLE entry (
-    population TEXT NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL,
-    hash TEXT NOT NULL, PRIMARY KEY (population, number)) WITHOUT ROWID;
-CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, mac TEXT NOT NULL);
+{_entries("entry")}
+CREATE TABLE head (
+    one INTEGER PRIMARY KEY CHECK (one = 1), text TEXT NOT NULL, mac TEXT NOT NULL,
+    format INTEGER NOT NULL);
 CREATE TABLE fingerprint (
     mac TEXT NOT NULL, population TEXT NOT NULL, PRIMARY KEY (mac, population)) WITHOUT ROWID;
-CREATE TRIGGER entry_stays BEFORE DELETE ON entry
-    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER entry_keeps BEFORE UPDATE ON entry
-    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+{_PROOFS}
+{_guards("entry")}
 """
-PARTS = ("entry", "head", "fingerprint", "entry_stays", "entry_keeps")
+_MIGRATION = f"""
+{_entries("entries")}
+INSERT INTO entries SELECT population, number, text, hash FROM entry;
+DROP TABLE entry;
+ALTER TABLE entries RENAME TO entry;
+ALTER TABLE head ADD COLUMN format INTEGER NOT NULL DEFAULT {FORMAT};
+{_PROOFS}
+{_guards("entry")}
+PRAGMA user_version = {FORMAT};
+"""
+"""From format 1, in which a row under no seal stood in the way of the next entry, to 2."""
+_FIRST_PARTS = ("entry", "head", "fingerprint", "entry_stays", "entry_keeps")
+PARTS = (*_FIRST_PARTS, "proof", "proof_stays", "proof_keeps")
 """Tables and triggers that every book has."""
 
 
@@ -83,6 +114,8 @@ class SQLiteStore:
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     self._check_size(connection)
+                    if _format(connection) < FORMAT:
+                        _migrate(connection)
                     session = _SQLiteSession(connection, self.place)
                     yield session
                     connection.execute("COMMIT")
@@ -126,7 +159,7 @@ class SQLiteStore:
             )  # FULL, and the folder after the journal is removed
             connection.execute("PRAGMA trusted_schema = OFF")
             application = connection.execute("PRAGMA application_id").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            version = _format(connection)
             if application != _APPLICATION:
                 raise BookError(
                     "this is a database, but not a ledger of Tacit",
@@ -198,13 +231,28 @@ class SQLiteStore:
             ) from error
 
 
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """In the transaction under way: statement by statement, as a script would end it."""
+    statement = ""
+    for line in _MIGRATION.strip().splitlines():
+        statement += f"{line}\n"
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+
+
 class _SQLiteSession:
     def __init__(self, connection: sqlite3.Connection, place: str) -> None:
         self._do = connection.execute
         self._place = place
+        self._old = _format(connection) < FORMAT
         self.sealed = False
 
-    def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
+    def rows(self, population: str) -> Iterator[tuple[Any, Any, Any]]:
         query = "SELECT number, text, hash FROM entry WHERE population = ? ORDER BY number"
         last = 0
         try:
@@ -221,28 +269,43 @@ class _SQLiteSession:
                 "the statements made since",
             ) from error
 
-    def append(self, population: str, number: int, text: str, hash: str) -> None:
+    def proofs(self, population: str) -> list[tuple[Any, Any, Any]]:
+        if self._old:
+            return []
+        query = "SELECT number, hash, mac FROM proof WHERE population = ? ORDER BY number"
+        return self._do(query, (population,)).fetchall()
+
+    def append(
+        self,
+        population: str,
+        number: int,
+        text: str,
+        hash: str,
+        head: tuple[str, str],
+        proofs: Sequence[Proof],
+    ) -> None:
         self._do("INSERT INTO entry VALUES (?, ?, ?, ?)", (population, number, text, hash))
-
-    def head(self) -> tuple[str, str] | None:
-        row: tuple[str, str] | None = self._do("SELECT text, mac FROM head").fetchone()
-        return row
-
-    def set_head(self, text: str, mac: str) -> None:
-        self._do("INSERT OR REPLACE INTO head VALUES (1, ?, ?)", (text, mac))
+        for proof in proofs:
+            self._do("INSERT INTO proof VALUES (?, ?, ?, ?)", proof)
+        self._do("INSERT OR REPLACE INTO head VALUES (1, ?, ?, ?)", (*head, FORMAT))
         self.sealed = True
 
-    def populations(self) -> list[str]:
+    def head(self) -> tuple[Any, Any] | None:
+        row: tuple[Any, Any] | None = self._do("SELECT text, mac FROM head").fetchone()
+        return row
+
+    def populations(self) -> list[Any]:
         return [
             row[0] for row in self._do("SELECT DISTINCT population FROM entry ORDER BY population")
         ]
 
     def lacks(self) -> list[str]:
         found = {row[0] for row in self._do("SELECT name FROM sqlite_master")}
-        return [name for name in PARTS if name not in found]
+        parts = _FIRST_PARTS if self._old else PARTS
+        return [name for name in parts if name not in found]
 
-    def marks(self) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = self._do(
+    def marks(self) -> list[tuple[Any, Any]]:
+        found: list[tuple[Any, Any]] = self._do(
             "SELECT mac, population FROM fingerprint ORDER BY 1, 2"
         ).fetchall()
         return found

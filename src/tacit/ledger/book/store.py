@@ -10,40 +10,54 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from tacit.asked import kinds
 from tacit.errors import SettingError
 
-FORMAT = 1
-"""Of the book; a larger one was made by a newer version."""
+FORMAT = 2
+"""Of the book and of its seal; a larger one was made by a newer version. Books of format 1
+have no proofs, and are brought up to date by their next charge."""
+
+Proof = tuple[str, int, str, str]
+"""Population, number and hash of an entry that was sealed, and the MAC that says so."""
 
 
 class Session(Protocol):
-    """One transaction."""
+    """One transaction. Somebody may have written past Tacit: what it reads is to be judged by
+    the seal and by proofs, and need not even be of the types that Tacit writes."""
 
-    def rows(self, population: str) -> Iterator[tuple[int, str, str]]:
-        """Number, text and hash of every entry, in order."""
+    def rows(self, population: str) -> Iterable[tuple[Any, Any, Any]]:
+        """Number, text and hash of every row of a population, by number."""
 
-    def append(self, population: str, number: int, text: str, hash: str) -> None:
-        """One more entry."""
+    def proofs(self, population: str) -> Iterable[tuple[Any, Any, Any]]:
+        """Number, hash and MAC of every entry of a population that was ever sealed."""
 
-    def head(self) -> tuple[str, str] | None:
+    def append(
+        self,
+        population: str,
+        number: int,
+        text: str,
+        hash: str,
+        head: tuple[str, str],
+        proofs: Sequence[Proof],
+    ) -> None:
+        """One more entry, in the place of the head that was read a new one with its MAC, and
+        the proofs of entries that have none yet."""
+
+    def head(self) -> tuple[Any, Any] | None:
         """The text of the latest heads and its MAC."""
 
-    def set_head(self, text: str, mac: str) -> None:
-        """Replace the heads."""
-
-    def populations(self) -> list[str]:
-        """Every population that has an entry."""
+    def populations(self) -> list[Any]:
+        """Every population that has a row."""
 
     def lacks(self) -> list[str]:
         """Tables and guards against changes that were there when it was made and are gone."""
 
-    def marks(self) -> list[tuple[str, str]]:
+    def marks(self) -> list[tuple[Any, Any]]:
         """Every mark of data that were charged, with its population."""
 
     def remember(self, mark: str, population: str) -> None:

@@ -1,5 +1,5 @@
 """A statement as a record of the OpenDP deployments registry, for publishing what was
-deployed."""
+deployed. Its schema is that of 2026-07-15; `tests/ledger/test_document.py` restates it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ ASKED = {
     "date": "when it was published, as YYYY-MM-DD",
 }
 """What the registry requires and only the owner knows."""
+SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
+"""The registry's own list; the first stands for an owner who declares none."""
 MODELS = {"federated": "Federated", "local": "Local"}
 TIER = 3
 """Every field of the registry is answered."""
@@ -46,6 +48,11 @@ def registry_record(
             + "; ".join(f"{name} ({ASKED[name]})" for name in missing),
             remedy=" ".join(f'--declare {name}="..."' for name in missing),
         )
+    if declared.sector and declared.sector not in SECTORS:
+        raise SettingError(
+            f"the registry knows no sector {declared.sector!r}",
+            remedy=f"declare one of {', '.join(SECTORS)}",
+        )
     return {
         "url_slug": _slug(declared),
         "status": "Draft",
@@ -57,7 +64,11 @@ def registry_record(
             "deployment_model": _model(statement, now),
             "accounting": _accounting(statement),
             "implementation": _implementation(statement, declared, evaluated),
-            "administrative": {"registry_authors": _listed(declared.authors or declared.by)},
+            "administrative": {
+                "sources": declared.sources or UNSAID,
+                "notes": _notes(statement, declared),
+                "registry_authors": _listed(declared.authors or declared.by),
+            },
         },
     }
 
@@ -85,7 +96,20 @@ def _basic(s: Statement, declared: Declared) -> dict[str, Any]:
         "description": _described(declared)
         or f"A recommender (`{s.method}`) that was trained on people's {what}.",
         "publication_date": declared.date,
+        "data_product_sector": declared.sector or SECTORS[0],
     }
+
+
+def _notes(s: Statement, declared: Declared) -> str:
+    """What the owner says besides, and who says the rest."""
+    notes = [declared.notes] if declared.notes else []
+    if not declared.sector:
+        notes.append(f"no sector was declared: {SECTORS[0]} stands for it")
+    notes.append(
+        f"parameters, mechanisms and accounting are those of the model's statement (tacit "
+        f"{s.software}); names, purpose, data and reasons are as the owner declared them"
+    )
+    return "; ".join(notes)
 
 
 def _described(declared: Declared) -> str:
@@ -102,7 +126,7 @@ def _variant(s: Statement, declared: Declared) -> dict[str, Any]:
         name = "Pure DP" if s.delta == 0 else "Approximate DP"
     what = "likes" if s.likes else "ratings"
     return {
-        "name": name,
+        "variant_name": name,
         "data_domain": declared.data or f"any table of people, items and {what}",
         "unprotected_quantities": "; ".join(
             (*(f"public: {each}" for each in s.public), *s.not_protected)
@@ -120,11 +144,11 @@ def _loss(s: Statement) -> dict[str, Any]:
         "privacy_unit": {"user": "User-level", "rating": "Record-level", "value": "Value-level"}[
             s.unit
         ],
-        "privacy_unit_description": (
+        "privacy_unit_details": (
             f"{words.UNIT_WORDS[s.unit]}. Adjacent data sets: {s.neighbours}."
         ),
         "privacy_parameters": parameters,
-        "privacy_parameters_description": _parameters(s),
+        "privacy_parameters_details": _parameters(s),
     }
 
 
@@ -149,15 +173,19 @@ def _reason(statement: Statement) -> str | None:
 
 def _model(s: Statement, now: Total | None) -> dict[str, Any]:
     total = now or s.total
-    many = total is not None and total.entries > 1
-    told = "" if total is None else _running(s, total, today=now is not None)
+    many = s.schedule is not None or (total is not None and total.entries > 1)
+    told = "no book adds it up with other releases"
+    if total is not None:
+        told = _running(s, total, today=now is not None)
+    if s.schedule is not None:
+        told = " ".join((*s.schedule.lines(), f"{told[0].upper()}{told[1:]}."))
     return {
         "model_name": MODELS.get(s.engine, "Central"),
-        "model_name_description": " ".join((s.trust, *s.honest)),
+        "model_name_details": " ".join((s.trust, *s.honest)),
         "actors": s.trust,
         "release_type": "Many releases" if many else "One release",
-        "release_type_description": told or "no book adds it up with other releases",
-        "data_source_type": "Dynamic" if s.starts else "Static",
+        "release_type_details": told,
+        "data_source_type": "Dynamic" if s.starts or s.schedule else "Static",
         "access_type": "Non-interactive",
     }
 
@@ -191,7 +219,7 @@ def _accounting(s: Statement) -> dict[str, Any]:
 
 def _implementation(s: Statement, declared: Declared, evaluated: str) -> dict[str, Any]:
     return {
-        "pre_processing_eda_hyperparameter_tuning": " ".join(
+        "preprocessing_and_hyperparameter_tuning": " ".join(
             (*(s.settings or ("no setting was chosen",)), evaluated)
         ).strip(),
         "mechanisms": "\n".join(

@@ -5,6 +5,6 @@
 import { serve } from './js/service.js';
 
 /** A digest of all files of the page, so that a changed file is a changed worker. */
-const VERSION = 'fb6a7f142c87';
+const VERSION = '321d2ea89dd8';
 
 serve(VERSION);

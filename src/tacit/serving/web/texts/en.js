@@ -452,7 +452,7 @@ export const texts = {
   },
 
   footer: {
-    words: 'Tacit: recommendations that expose no one.',
+    words: 'Tacit: models that tell very little about any one person, as much as their owner sets.',
     model: 'Model',
   },
 };
