@@ -320,3 +320,7 @@ def _print(found: Evaluation) -> None:
         from tacit.evaluation.report.words import reference_words
 
         say(reference_words(found))
+    from tacit.evaluation.report.words import list_words
+
+    for words in list_words(found):
+        say(words)

@@ -135,6 +135,8 @@ def fit(
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
+    if options["positive"] is None and method.better_list:
+        note(method.better_list)
     if order.calibration == "none":
         note("without noise nothing is charged: this fit leaves no entry in the book")
     if options["purpose"]:

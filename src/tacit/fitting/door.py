@@ -61,6 +61,8 @@ def fit_given(
     told = of_high_ratings(method, data.schema)
     if told:
         notice(told)
+    elif method.better_list and data.schema.positive is None:
+        notice(method.better_list)
     if catalogue is None and not isinstance(ratings, Ratings):
         _tell_items(data)
     return fit(
