@@ -68,6 +68,12 @@ def _tell_large(epsilon: float | None) -> None:
     "--public-are", metavar="TEXT", help="With --public: who they are, for the statement."
 )
 @click.option(
+    "--public-items",
+    metavar="FILE",
+    help="With --public: the catalogue of their ids, whose titles tell whether they mean the "
+    "same items.",
+)
+@click.option(
     "--keep-apart",
     metavar="10%",
     help="Ratings that the fit is not shown, for `tacit evaluate --release`.",
@@ -155,6 +161,8 @@ def fit(
 
     if data.schema.positive is not None:
         _tell_likes(method, data.schema, options)
+    if known is not None:
+        note(known.agreement(items))
     if items is None:
         note("without --items the set of item ids comes from the file and is assumed public")
     with progress(f"fit {method.name}") as bar:
