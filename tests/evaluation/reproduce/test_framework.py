@@ -303,3 +303,24 @@ def test_the_command_writes_for_the_owner_alone(tmp_path, monkeypatch):
         assert stat.S_IMODE((out / name).stat().st_mode) == 0o600
     wrong = CliRunner().invoke(tacit, ["reproduce", "mcsherry2009", "--figure", "9"])
     assert "has no figure '9'" in str(wrong.exception)
+
+
+def test_the_command_makes_the_page_of_what_did_not_fail(tmp_path, monkeypatch, marks):
+    from click.testing import CliRunner
+
+    from tacit.cli.main import tacit
+
+    monkeypatch.setattr(sys, "argv", ["tacit", "reproduce", "tried"])
+    monkeypatch.setattr("tacit.evaluation.reproduce.find", lambda name: paper(work=broken))
+    out = tmp_path / "out"
+    words = ["reproduce", "tried", "--out", str(out), "--processes", "1", "--seeds", "1"]
+    ended = CliRunner().invoke(tacit, words)
+    assert ended.exit_code == 1
+    assert "FAILED: 1 of 3 cells failed" in ended.output
+    assert "1 of 3 cells failed" in (out / "index.html").read_text("utf-8")
+    before = len(marks.read_text())
+    monkeypatch.setenv("TACIT_TEST_BREAK", "0")
+    ended = CliRunner().invoke(tacit, [*words, "--overwrite"])
+    assert ended.exit_code == 0, ended.output
+    assert "HOLDS: It rises." in ended.output
+    assert len(marks.read_text()) == before + 1
