@@ -52,6 +52,7 @@ def page(name: str, facts: dict[str, Any]) -> str:
         f"**What was wrong.** {_wrong(method, facts)}",
         f"**When to use it.** {facts['when']}",
         f"**Verdict.** {facts['verdict']}",
+        *([f"**Lists.** {_sentence(method.better_list)}"] if method.better_list else []),
         (
             f"**More.** Results: {_links(facts['results'])}. "
             f"Proofs: {_links(facts['proofs'])}. [Audit](../results/audit.md)."

@@ -29,7 +29,12 @@ CHOICES = {
     "duplicates": ("last", "mean", "error"),
 }
 """Options whose value is a word of a few."""
-RENAMED = {"noise": "noise_from", "out": "path", "set": ""}
+RENAMED = {
+    "noise": "noise_from",
+    "out": "path",
+    "set": "",
+    "public_items": "PublicPeople(..., items=...)",
+}
 """Options that Python calls otherwise."""
 CALLS = {
     "tacit fit --out": "save",

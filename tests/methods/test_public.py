@@ -1,4 +1,4 @@
-"""Public people: a prior that helps if they are alike, does no harm if they are not, and
+"""Public people: a prior that helps if they are alike, costs little if they rate otherwise, and
 changes nothing of what one private person may add."""
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def error(split, public=None):
     return measure(model, split, lists=False)["rmse"]
 
 
-def test_they_help_if_alike_and_do_no_harm_if_not(people):
+def test_they_help_if_alike_and_cost_little_if_they_rate_otherwise(people):
     """Noise alone moves the error of such a fit by about .004."""
     public, split = people
     alone = error(split)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit import LangevinMF
+from tacit import GradientMF, LangevinMF
 from tacit.engine import printed as engine
 from tacit.fitting.run import trial
 from tacit.rounds.printed import trimmed
@@ -135,3 +135,22 @@ def test_a_statement_tells_the_constants_of_the_chain(data):
     model = trial(method, data[1], users=PEOPLE)
     for line in ("rate = 8e-06", "epochs = 300", "most = 200"):
         assert line in model.statement.settings
+
+
+def test_the_printed_values_of_the_baseline_can_be_set(data):
+    """Section 5.1 prints two learning rates and two ridges of DPSGD-MF."""
+
+    def model(**more):
+        return trial(GradientMF(calibration="paper", epsilon=20.0, **more), data[1], noise_off=True)
+
+    usual, other = model(), model(rate=8e-4, ridge=0.2)
+    for line in ("rate = 0.0006", "ridge = 0.02"):
+        assert line in usual.statement.settings
+    for line in ("rate = 0.0008", "ridge = 0.2"):
+        assert line in other.statement.settings
+    assert predictions(model(rate=6e-4, ridge=0.02), data[1]) == pytest.approx(
+        predictions(usual, data[1]), abs=0
+    )
+    assert np.abs(predictions(other, data[1]) - predictions(usual, data[1])).max() > 0
+    sound = GradientMF(epsilon=1.0)
+    assert set(sound.settings.model_dump()) == {"factors", "epochs"}

@@ -111,6 +111,7 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
     for each in PEOPLE:
         _show(model, each, lists[each.name])
     _promise(model)
+    _better_list(model)
     _next(out)
 
 
@@ -202,6 +203,14 @@ def _promise(model: Model) -> None:
     )
     say(f"   {told}")
     say("   It was charged to a ledger before any noise was drawn.")
+
+
+def _better_list(model: Model) -> None:
+    from tacit.methods import find
+
+    advice = find(model.shared.method).better_list
+    if advice:
+        say(f"\n5. What it is not best at: {advice}.")
 
 
 def _next(out: str | None) -> None:

@@ -123,6 +123,12 @@ NOT_REPEATED = (
     help="Ratings of people who are public, for the fits that make use of them (bayes).",
 )
 @click.option(
+    "--public-items",
+    metavar="FILE",
+    help="With --public: the catalogue of their ids, whose titles tell whether they mean the "
+    "same items.",
+)
+@click.option(
     "--days/--no-days",
     default=None,
     help="Ask for each prediction on the day of its rating; unless told, where --split goes by "
@@ -182,6 +188,8 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     for words in asked.left_out:
         note(f"left out: {words}")
     data, items = read_data(ratings, options)
+    if asked.public is not None:
+        note(asked.public.agreement(items))
     if items is None:
         note("without --items no public features are used; a fit that has them is another one")
     with counted("evaluate") as bar:
@@ -320,3 +328,7 @@ def _print(found: Evaluation) -> None:
         from tacit.evaluation.report.words import reference_words
 
         say(reference_words(found))
+    from tacit.evaluation.report.words import list_words
+
+    for words in list_words(found):
+        say(words)

@@ -68,6 +68,12 @@ def _tell_large(epsilon: float | None) -> None:
     "--public-are", metavar="TEXT", help="With --public: who they are, for the statement."
 )
 @click.option(
+    "--public-items",
+    metavar="FILE",
+    help="With --public: the catalogue of their ids, whose titles tell whether they mean the "
+    "same items.",
+)
+@click.option(
     "--keep-apart",
     metavar="10%",
     help="Ratings that the fit is not shown, for `tacit evaluate --release`.",
@@ -135,6 +141,8 @@ def fit(
     check_target(Path(out), overwrite=overwrite)
     check_funds(order, options["max_ratings"])
     check_data(order, ratings, options)
+    if options["positive"] is None and method.better_list:
+        note(method.better_list)
     if order.calibration == "none":
         note("without noise nothing is charged: this fit leaves no entry in the book")
     if options["purpose"]:
@@ -153,6 +161,8 @@ def fit(
 
     if data.schema.positive is not None:
         _tell_likes(method, data.schema, options)
+    if known is not None:
+        note(known.agreement(items))
     if items is None:
         note("without --items the set of item ids comes from the file and is assumed public")
     with progress(f"fit {method.name}") as bar:

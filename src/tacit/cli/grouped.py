@@ -18,7 +18,7 @@ OWN = "Options"
 HEADINGS = {
     "The promise": "method epsilon delta unit calibration budgets max_ratings settings trials law",
     "The table": "scale items users positive duplicates columns layout without public public_are "
-    "keep_apart start each spread popular_share",
+    "public_items keep_apart start each spread popular_share",
     "Publish figures": "release model only places most liked figures",
     "Where it is written": "out overwrite report csv people plot",
     "The ledger": "population ledger purpose accept_unbounded other_people owner_only",

@@ -112,6 +112,10 @@ TABLE = (
             *("report", "csv", "people", "overwrite", "until", "days"),
         ),
     ),
+    *(
+        Moot(use, "is for --public", _lacks("public"), ("public_items",))
+        for use in ("fit", "evaluate")
+    ),
     Moot(
         "tune",
         "is for private ratings: --public-data charges nothing",

@@ -20,6 +20,7 @@ def evaluate_on_cluster(
     from tacit.evaluation.cluster import check, compare
     from tacit.evaluation.door import AskedEvaluation
     from tacit.fitting.publish import book_evaluation
+    from tacit.methods import find
 
     check(asked.how, likes=options["positive"] is not None)
     alone = AskedEvaluation(replace(asked.grid, twin=False), asked.how, reference=False)
@@ -59,3 +60,7 @@ def evaluate_on_cluster(
         for cell in found.cells
     ]
     table(heads, rows)
+    for name in dict.fromkeys(cell["method"] for cell in found.cells):
+        advice = find(name).better_list
+        if advice:
+            say(f"{advice}.")

@@ -30,6 +30,7 @@ def public_people(
     ratings: str, path: str | None, who: str | None, options: dict[str, Any]
 ) -> PublicPeople:
     """The people of a file who are public. It may be of another layout than the ratings."""
+    from tacit.data.given import as_catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.read import read
     from tacit.errors import SettingError
@@ -49,7 +50,8 @@ def public_people(
             "--public names the private ratings themselves: nothing of them would be protected",
             remedy="give the ratings of people who are public, or leave --public out",
         )
-    return PublicPeople(read(path, parse_scale(options["scale"])), who or "")
+    items = as_catalogue(options["public_items"])
+    return PublicPeople(read(path, parse_scale(options["scale"])), who or "", items)
 
 
 def _same_file(one: str, other: str) -> bool:

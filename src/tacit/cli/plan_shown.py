@@ -58,6 +58,9 @@ def print_plan(
             "mean alone",
         )
         say(RMSE.format(low=schema.low, high=schema.high))
+    if found["better_list"]:
+        say()
+        _line("for lists", found["better_list"])
     say("\nHow the budget is spent, for specialists:")
     for sentence in found["story"]:
         say(f"- {sentence}")

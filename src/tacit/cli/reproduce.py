@@ -42,7 +42,9 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
     "embedded sample unless given.",
 )
 @click.option(
-    "--quick", is_flag=True, help="Fewer values and one seed, under a minute: to see that it runs."
+    "--quick",
+    is_flag=True,
+    help="Fewer values, one seed and a small sample, under a minute: to see that it runs.",
 )
 @click.option(
     "--out",
@@ -64,7 +66,7 @@ PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
     "--processes",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Cells run at once; one a core unless said.",
+    help="Cells run at once; one a core unless said, one in a quick run on the sample.",
 )
 @click.option(
     "--from",
@@ -105,7 +107,7 @@ def reproduce(
 
     refuse_moot()
     chosen = find(paper)
-    sources = look(data)
+    sources = look(data, quick=quick)
     wanted = [each.strip() for each in figures.split(",") if each.strip()]
     chosen.chosen(wanted)
     folder = out or Path(f"reproduce-{chosen.name}")
@@ -125,6 +127,8 @@ def reproduce(
         from tacit.fitting.publish import book_evaluation
 
         book_evaluation(ledger, population, owner_only=owner_only)
+    # A quick run on the sample is over before other processes have started.
+    usual = 1 if quick and data is None else os.cpu_count() or 1
     with progress(f"reproduce {chosen.name}") as bar:
         done = run_paper(
             chosen,
@@ -133,7 +137,7 @@ def reproduce(
             seeds=seeds,
             quick=quick,
             folder=folder / "cells",
-            processes=processes or os.cpu_count() or 1,
+            processes=processes or usual,
             progress=bar,
         )
     # Judged from the record, so that a page says what its numbers say, to the last digit.
@@ -162,9 +166,17 @@ def _tell(
     _write(folder, paper, done, made)
     if as_json:
         print_json(made)
-        return
-    _print(paper, done)
-    say(f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}")
+    else:
+        _print(paper, done)
+        say(f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}")
+    failed = sum(len(each.results.failed) for each in done)
+    if failed:
+        total = failed + sum(len(each.results.rows) for each in done)
+        note(
+            f"{failed} of {total} cells failed; the rest is on the page. The same command "
+            "with --overwrite tries those again, and no other"
+        )
+        raise SystemExit(1)
 
 
 def _command() -> str:
@@ -207,9 +219,11 @@ def _print(paper: Paper, done: list[Done]) -> None:
         experiment = each.experiment
         say()
         say(heading(experiment))
-        for shown in experiment.shown(each.results) if each.results else ():
+        for shown in experiment.shown(each.results):
             table(shown.columns, shown.rows, title=shown.title)
             say()
+        for words in each.results.failures():
+            say(f"  FAILED: {words}")
         for finding, verdict in each.verdicts:
             say(f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})")
             say(f"    {verdict.reason}")

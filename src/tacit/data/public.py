@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.asked import made_by_name, text
+from tacit.data.catalogue import Catalogue, bare_title, fold
 from tacit.data.ratings import Ratings, counted
 from tacit.errors import SettingError
 
@@ -27,12 +28,20 @@ class PublicPeople:
 
     ratings: Ratings
     who: str = ""
+    items: Catalogue | None = None
+    """The catalogue that their ids are of: by its titles alone it can be known whether an id
+    means the same item elsewhere."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.ratings, Ratings):
             raise SettingError(
                 f"public people need ratings that were read, not a {type(self.ratings).__name__}",
                 remedy="read them first: tacit.read(source, scale=(1, 5))",
+            )
+        if self.items is not None and not isinstance(self.items, Catalogue):
+            raise SettingError(
+                f"the items of public people are a {type(self.items).__name__}, no catalogue",
+                remedy="read them first: tacit.read_items(source)",
             )
         text("who", self.who, "describe them in a few words")
         if len(self.who) > LONGEST or not self.who.isprintable():
@@ -63,3 +72,34 @@ class PublicPeople:
             f"the ratings of {people} who are taken to be public ({described}; "
             f"{counted(len(self.ratings), 'rating')}, digest {self.digest[:16]})"
         )
+
+    def agreement(self, items: Catalogue | None) -> str:
+        """Whether their ids mean the items of a private table's catalogue, as far as titles
+        tell. From the two catalogues alone."""
+        mine = self.items
+        if mine is None or mine.titles is None or items is None or items.titles is None:
+            return (
+                "whether an id of --public means the same item as in the private table cannot be "
+                "known without titles of both: --items and --public-items. Where it does not, "
+                "public people cost accuracy"
+            )
+        same = other = 0
+        for name, title in zip(mine.ids, mine.titles, strict=True):
+            row = items.index.get(name)
+            if row is not None:
+                equal = _bare(title) == _bare(items.titles[row])
+                same += equal
+                other += not equal
+        share = 100 * same / max(len(mine), 1)
+        words = (
+            f"{same:,} of the {len(mine):,} titles of --public-items ({share:.0f} %) stand under "
+            f"the same id in --items; ids with another title there: {other:,}"
+        )
+        if other > same:
+            words += ". The ids seem to mean other items, which costs accuracy"
+        return words
+
+
+def _bare(title: str) -> str:
+    """A title as it is compared: without its year, case and order of the article."""
+    return fold(bare_title(title))

@@ -46,9 +46,11 @@ def run_cells(
     folder: Path | None = None,
     processes: int = 1,
     progress: Report | None = None,
+    finished: Callable[[Answer], bool] = bool,
 ) -> list[Answer]:
     """The answer of every key, in their order; those that `folder` holds are read, not
-    computed, and each new one is kept there as soon as it is known.
+    computed, and each new one is kept there as soon as it is known, unless it is not
+    `finished`: the next run tries again.
 
     With more than one process `common` is sent to each once: it must be picklable.
     """
@@ -61,7 +63,8 @@ def run_cells(
     clock = _Clock(len(found), len(wanted), progress)
     clock.tell()
     for place, answer in _answers(missing, wanted, work, common, processes):
-        kept.keep(wanted[place], answer)
+        if finished(answer):
+            kept.keep(wanted[place], answer)
         found[place] = answer
         clock.one_more()
     return [found[place] for place in range(len(wanted))]

@@ -30,6 +30,7 @@ from tacit.fitting.publish import book_evaluation
 from tacit.ledger.book.store import check_names
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, names_of
 from tacit.rounds.bar import teller
+from tacit.spoken import notice
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -138,6 +139,8 @@ def evaluate(
     )
     asked = AskedEvaluation(grid, how, reference=reference, baselines=baselines, public=public)
     asked.check(ratings.schema.users, likes=likes)
+    if public is not None:
+        notice(public.agreement(catalogue))
     return asked.run(
         ratings,
         catalogue,

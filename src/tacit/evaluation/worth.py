@@ -23,6 +23,7 @@ from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
 from tacit.model.person.told import in_columns
 from tacit.noise.law import law_of
+from tacit.spoken import said
 
 if TYPE_CHECKING:
     import polars
@@ -76,6 +77,8 @@ class Outlook(Suggesting):
         told = [repr(self), *([gain["words"]] if gain else ())]
         if self.forecast is not None:
             told += ["", str(self.forecast)]
+        if self.facts["better_list"]:
+            told += ["", said(self.facts["better_list"])]
         rows = [
             (
                 one["release"],
@@ -94,6 +97,8 @@ class Outlook(Suggesting):
         told = paragraph(gain["words"]) if gain else ""
         if self.forecast is not None:
             told += self.forecast._repr_html_()
+        if self.facts["better_list"]:
+            told += paragraph(said(self.facts["better_list"]))
         rows = [
             (one["release"], f"{one['noise_sd']:.4g}", one["items_above"])
             for one in self.facts["releases"]
@@ -177,6 +182,7 @@ def worth(
         "epsilon": order.budget.epsilon if order.budget else None,
         "delta": order.budget.delta if order.budget else None,
         "profile": account.profile(events.values(), unit=order.unit),
+        "better_list": method.better_list,
         "story": list(plan.story),
         "unknown": _unknown(order, schema, pattern),
         "releases": releases,

@@ -61,6 +61,11 @@ def fit_given(
     told = of_high_ratings(method, data.schema)
     if told:
         notice(told)
+    elif method.better_list and data.schema.positive is None:
+        notice(method.better_list)
+    known = None if public is None else _public(public, said.get("scale"))
+    if known is not None:
+        notice(known.agreement(catalogue))
     if catalogue is None and not isinstance(ratings, Ratings):
         _tell_items(data)
     return fit(
@@ -70,7 +75,7 @@ def fit_given(
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
-        public=None if public is None else _public(public, said.get("scale")),
+        public=known,
         budgets=asked,
     )
 

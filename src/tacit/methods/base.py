@@ -165,6 +165,9 @@ class Method(What, How, Verbs, ABC):
     local: ClassVar[bool] = False
     """Every device randomizes for itself: who takes part is visible, so people need not be counted.
     """
+    better_list: ClassVar[str] = ""
+    """What to use instead where the list counts, if another method's is better: a sentence that
+    commands and pages repeat. It is about the method, never about a table."""
     needs_people: ClassVar[bool] = True
     """Whether the plan depends on the number of people, so that somebody must declare or count
     them."""

@@ -14,6 +14,7 @@ import pytest
 
 from tacit.errors import DataError, SettingError
 from tacit.evaluation.reproduce import find, names
+from tacit.evaluation.reproduce.again import judge_again
 from tacit.evaluation.reproduce.experiment import (
     Curve,
     Experiment,
@@ -26,6 +27,7 @@ from tacit.evaluation.reproduce.experiment import (
     Wanted,
     of_panel,
 )
+from tacit.evaluation.reproduce.markdown import markdown
 from tacit.evaluation.reproduce.page import page_of
 from tacit.evaluation.reproduce.record import record, text
 from tacit.evaluation.reproduce.run import run_paper
@@ -34,6 +36,10 @@ from tacit.evaluation.reproduce.sources import SAMPLE, look
 
 def keys(asked):
     return [{"x": x, "seed": seed} for x in (1, 2, 3) for seed in asked.splits]
+
+
+def on_data(asked):
+    return [{"x": 1, "data": name} for name in asked.data]
 
 
 def counted(sources, key):
@@ -47,6 +53,13 @@ def killed(sources, key):
     """The third cell ends the whole process, as a kill would."""
     if key["x"] == 3 and os.environ.get("TACIT_TEST_KILL"):
         os.kill(os.getpid(), signal.SIGKILL)
+    return counted(sources, key)
+
+
+def broken(sources, key):
+    """The second cell fails, until it is mended."""
+    if key["x"] == int(os.environ.get("TACIT_TEST_BREAK", "2")):
+        raise ZeroDivisionError("nothing to divide by")
     return counted(sources, key)
 
 
@@ -65,11 +78,10 @@ def experiment(work=counted, **more):
         figure="1",
         title="a line",
         split="none",
-        keys=keys,
         work=work,
         draw=draw,
         findings=(Finding("rises", "It rises.", "section 1", rises),),
-        **({"invented": True, "data": ()} | more),
+        **({"invented": True, "data": (), "keys": keys} | more),
     )
 
 
@@ -137,6 +149,65 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, marks, monkeypatch):
     monkeypatch.delenv("TACIT_TEST_KILL")
     assert subprocess.run(words, check=False).returncode == 0
     assert len(marks.read_text()) == 3
+
+
+def test_a_failing_cell_costs_its_cell(tmp_path, marks, monkeypatch):
+    made = paper(work=broken)
+    folder = tmp_path / "cells"
+    for processes in (1, 2):
+        (done,) = run_paper(made, look(None), seeds=1, folder=folder, processes=processes)
+        assert [row.key["x"] for row in done.results.rows] == [1, 3]
+        assert len(done.results.failed) == 1
+        assert "ZeroDivisionError: nothing to divide by" in done.results.failures()[0]
+    kept = record(made, [done], "tacit reproduce tried")
+    assert [cell["values"].get("failed") for cell in kept["figures"][0]["cells"]].count(None) == 2
+    (again,) = judge_again(made, [json.loads(text(kept))])
+    for each in (done, again):
+        page = page_of(made, [each], kept)
+        for words in ("1 of 3 cells failed", "nothing to divide by", "cells failed</"):
+            assert words in page
+        assert "1 of 3 cells failed" in markdown(made, [each], kept)
+        # The judge rests on a curve, and the curve lacks a point.
+        outcome = each.verdicts[0][1]
+        assert outcome.outcome == "not run"
+        assert "nothing to divide by" in outcome.reason
+    # What failed is tried again, and nothing else.
+    before = len(marks.read_text())
+    monkeypatch.setenv("TACIT_TEST_BREAK", "0")
+    (mended,) = run_paper(made, look(None), seeds=1, folder=folder)
+    assert not mended.results.failed
+    assert mended.verdicts[0][1].outcome == "holds"
+    assert len(marks.read_text()) == before + 1
+
+
+def test_a_verdict_that_rests_on_other_cells_stays():
+    rows = [Row({"x": x, "of": of}, {"y": x}) for x in (1, 2) for of in "ab"]
+    rows[-1] = Row(rows[-1].key, {"failed": "no luck"})
+    found = Results.of(rows, Wanted(()))
+
+    def judged(of):
+        def judge(results):
+            return Verdict("holds", f"{results.mean('y', x=2, of=of) or 9.0:g}")
+
+        return Finding("f", "w", "s", judge).verdict(found)
+
+    assert judged("a").outcome == "holds"
+    assert "1 of 4 cells failed: no luck" in judged("a").reason
+    assert judged("b").outcome == "not run"
+    assert "no luck" in judged("b").reason
+
+
+def test_data_that_cannot_be_read_ends_the_run(tmp_path):
+    folder = tmp_path / "ml-100k"
+    folder.mkdir()
+    (folder / "u.data").write_text("no ratings\n")
+    made = Paper("p", "P", (experiment(data=("ml-100k",), invented=False, keys=on_data),), ())
+    with pytest.raises(DataError):
+        run_paper(made, look(tmp_path), seeds=1)
+
+
+def test_a_quick_run_stands_on_a_small_sample():
+    assert look(None, quick=True).ratings(SAMPLE).n_users < look(None).ratings(SAMPLE).n_users
 
 
 def test_the_page_and_the_record_say_how_they_were_made(tmp_path):
@@ -232,3 +303,24 @@ def test_the_command_writes_for_the_owner_alone(tmp_path, monkeypatch):
         assert stat.S_IMODE((out / name).stat().st_mode) == 0o600
     wrong = CliRunner().invoke(tacit, ["reproduce", "mcsherry2009", "--figure", "9"])
     assert "has no figure '9'" in str(wrong.exception)
+
+
+def test_the_command_makes_the_page_of_what_did_not_fail(tmp_path, monkeypatch, marks):
+    from click.testing import CliRunner
+
+    from tacit.cli.main import tacit
+
+    monkeypatch.setattr(sys, "argv", ["tacit", "reproduce", "tried"])
+    monkeypatch.setattr("tacit.evaluation.reproduce.find", lambda name: paper(work=broken))
+    out = tmp_path / "out"
+    words = ["reproduce", "tried", "--out", str(out), "--processes", "1", "--seeds", "1"]
+    ended = CliRunner().invoke(tacit, words)
+    assert ended.exit_code == 1
+    assert "FAILED: 1 of 3 cells failed" in ended.output
+    assert "1 of 3 cells failed" in (out / "index.html").read_text("utf-8")
+    before = len(marks.read_text())
+    monkeypatch.setenv("TACIT_TEST_BREAK", "0")
+    ended = CliRunner().invoke(tacit, [*words, "--overwrite"])
+    assert ended.exit_code == 0, ended.output
+    assert "HOLDS: It rises." in ended.output
+    assert len(marks.read_text()) == before + 1

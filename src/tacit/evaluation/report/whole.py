@@ -18,7 +18,7 @@ from tacit.evaluation.report.story import (
     payer_words,
     whose_words,
 )
-from tacit.evaluation.report.words import NAMES, columns, rows, units
+from tacit.evaluation.report.words import NAMES, columns, list_words, rows, units
 from tacit.evaluation.tables import EVERY
 from tacit.ledger.statement.words import as_likes
 from tacit.page import escaped, page, paragraph, table
@@ -142,6 +142,7 @@ def _misses(found: Evaluation) -> str:
 
 def _numbers(found: Evaluation) -> str:
     out = _tables(found, columns(found, FIRST))
+    out += "".join(map(paragraph, list_words(found)))
     rest = [name for name in columns(found, EVERY) if name not in FIRST]
     whole = _tables(found, rest)
     words = paragraph(

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.model.person.told import in_columns
-from tacit.page import table
+from tacit.page import paragraph, table
+from tacit.spoken import said
+
+LISTED = "recall@20"
+"""How good a list is, where lists are compared in words."""
 
 if TYPE_CHECKING:
     from tacit.evaluation.result import Evaluation
@@ -92,7 +96,8 @@ def signed(over: dict[str, float | None]) -> str:
 def small_table(found: Evaluation) -> str:
     """For a notebook."""
     told = columns(found, tuple(NAMES))
-    return "".join(table(*rows(found, told, unit)) for unit in units(found))
+    tables = [table(*rows(found, told, unit)) for unit in units(found)]
+    return "".join([*tables, *map(paragraph, list_words(found))])
 
 
 def plain_table(found: Evaluation) -> str:
@@ -103,7 +108,39 @@ def plain_table(found: Evaluation) -> str:
         heads, lines = rows(found, told, unit)
         cells = [["–" if each is None else str(each) for each in row] for row in lines]
         tables.append(in_columns(heads, cells))
-    return "\n\n".join(tables)
+    return "\n\n".join([*tables, *list_words(found)])
+
+
+def list_words(found: Evaluation) -> list[str]:
+    """What each compared method says of its own lists, and what these rows say of them."""
+    from tacit.methods import find
+
+    told = []
+    for name in dict.fromkeys(str(cell["method"]) for cell in found.cells):
+        advice = find(name).better_list
+        if advice and found.metric == "rmse":
+            told += [f"{said(advice)}.", *_better_here(found, name)]
+    return told
+
+
+def _better_here(found: Evaluation, name: str) -> list[str]:
+    """Which private methods found more in their lists than this one, at the same unit and
+    epsilon."""
+    best: dict[tuple[str, float], dict[str, float]] = {}
+    for cell in found.cells:
+        if cell["epsilon"] is not None and cell[LISTED] is not None:
+            here = best.setdefault((cell["unit"], cell["epsilon"]), {})
+            here[cell["method"]] = max(cell[LISTED], here.get(cell["method"], 0.0))
+    told = []
+    for (unit, epsilon), here in best.items():
+        mine = here.pop(name, None)
+        better = [f"{each} {value:.4f}" for each, value in here.items() if value > (mine or 0.0)]
+        if mine is not None and better:
+            told.append(
+                f"Here, at epsilon {epsilon:g} and unit {unit}: {LISTED} {mine:.4f} for {name}, "
+                f"{', '.join(better)}."
+            )
+    return told
 
 
 def reference_words(found: Evaluation) -> str:

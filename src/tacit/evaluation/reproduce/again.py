@@ -79,7 +79,7 @@ def _merged(experiment: Experiment, told: Sequence[Record | None]) -> Done | Non
     data += tuple(each for each in seeds if each not in data)
     most = max(each["seeds"] for each in found)
     quick = any(each["quick"] for each in found)
-    results = Results(tuple(rows), Wanted(data, most, quick))
+    results = Results.of(rows, Wanted(data, most, quick))
     verdicts = tuple(
         (finding, verdict_on(finding, results, experiment)) for finding in experiment.findings
     )

@@ -10,8 +10,8 @@ held-back ratings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ Values = dict[str, Any]
 """What a cell gives: JSON-able."""
 Outcome = Literal["holds", "holds in one reading", "does not hold", "not run"]
 Style = Literal["ours", "paper", "line"]
+T = TypeVar("T")
+FAILED = "failed"
+"""What a cell has instead of numbers if it could not be computed: the reason."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +71,39 @@ class Series:
 
 @dataclass(frozen=True)
 class Results:
-    """The finished cells of one experiment."""
+    """The finished cells of one experiment, and those that failed."""
 
     rows: tuple[Row, ...]
     asked: Wanted
+    failed: tuple[Row, ...] = ()
+    """Cells without numbers; their values name the reason (`FAILED`)."""
+    missed: list[Row] = field(default_factory=list, compare=False, repr=False)
+    """Failed cells whose numbers somebody asked for and nothing stood in for: what a judge
+    says without them is no verdict."""
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], asked: Wanted) -> Results:
+        """All cells of an experiment, finished or not."""
+        cells = tuple(rows)
+        finished = tuple(row for row in cells if FAILED not in row.values)
+        return cls(finished, asked, tuple(row for row in cells if FAILED in row.values))
+
+    def only(self, wanted: Callable[[Row], bool]) -> Results:
+        """The cells that are wanted."""
+        return replace(
+            self,
+            rows=tuple(filter(wanted, self.rows)),
+            failed=tuple(filter(wanted, self.failed)),
+        )
 
     def where(self, **same: Any) -> Results:
         """Only the cells whose keys have these values."""
-        kept = (
-            row
-            for row in self.rows
-            if all(row.key.get(name) == value for name, value in same.items())
+        found = self.only(
+            lambda row: all(row.key.get(name) == value for name, value in same.items())
         )
-        return Results(tuple(kept), self.asked)
+        if not found.rows:
+            self.missed.extend(found.failed)
+        return found
 
     def values(self, metric: str, **same: Any) -> list[float]:
         """This number of every such cell that has it."""
@@ -96,11 +119,13 @@ class Results:
         """Means over all other keys (seeds) at every value of a parameter, which is in the
         keys, or among what cells give (a day, a count)."""
         by: dict[float, list[float]] = {}
-        for row in self.where(**same).rows:
+        found = self.where(**same)
+        for row in found.rows:
             value = row.values.get(metric)
             at = row.key.get(parameter, row.values.get(parameter))
             if at is not None and value is not None:
                 by.setdefault(float(at), []).append(value)
+        self.missed.extend(row for row in found.failed if row.key.get(parameter) not in by)
         x = sorted(by)
         return Series(
             tuple(x),
@@ -108,8 +133,25 @@ class Results:
             tuple(float(np.std(by[each], ddof=1)) if len(by[each]) > 1 else 0.0 for each in x),
         )
 
+    def failures(self) -> list[str]:
+        """Each reason for which cells failed, with how many of all and the first of them."""
+        by: dict[str, list[Row]] = {}
+        for row in self.failed:
+            by.setdefault(str(row.values[FAILED]), []).append(row)
+        total = len(self.rows) + len(self.failed)
+        return [
+            f"{len(rows)} of {total} cells failed: {reason} ({named(rows[0].key)}"
+            f"{f', and {len(rows) - 1} more' if len(rows) > 1 else ''})"
+            for reason, rows in by.items()
+        ]
+
     def __bool__(self) -> bool:
         return bool(self.rows)
+
+
+def named(key: Key) -> str:
+    """A cell in words: `data sample, model DPSGD-MF, rate 0.0006`."""
+    return ", ".join(f"{name} {value}" for name, value in key.items())
 
 
 @dataclass(frozen=True)
@@ -191,8 +233,25 @@ class Finding:
     """From all cells of the experiment."""
 
     def verdict(self, results: Results) -> Verdict:
-        """The judgement; *not run* without a single cell."""
-        return self.judge(results) if results else NOT_RUN
+        """The judgement; *not run* without a single cell, or without one that it rests on."""
+        if not results:
+            return NOT_RUN
+        results.missed.clear()
+        try:
+            verdict = self.judge(results)
+        except Exception:
+            if not results.failed:
+                raise
+            return Verdict("not run", f"it cannot be judged: {'; '.join(results.failures())}")
+        if results.missed:
+            row = results.missed[0]
+            return Verdict(
+                "not run",
+                f"the cell {named(row.key)}, which it needs, failed: {row.values[FAILED]}",
+            )
+        if results.failed and verdict.outcome != "not run":
+            return replace(verdict, reason=f"{verdict.reason}. {'; '.join(results.failures())}")
+        return verdict
 
 
 @dataclass(frozen=True)
@@ -223,11 +282,21 @@ class Experiment:
     """Figures with the same word here share their cells: what one has run, the others
     read."""
 
+    def panels(self, results: Results) -> list[Panel]:
+        """Its charts."""
+        return _as_far(self.draw(results), results) if results else []
+
+    def beside(self, results: Results) -> list[PaperTable]:
+        """Its tables that are no charts."""
+        if self.tables is None or not results:
+            return []
+        return _as_far(self.tables(results), results)
+
     def shown(self, results: Results) -> list[PaperTable]:
         """What the terminal shows."""
         if self.tables is not None:
-            return list(self.tables(results))
-        return [of_panel(panel) for panel in self.draw(results)]
+            return self.beside(results)
+        return [of_panel(panel) for panel in self.panels(results)]
 
 
 @dataclass(frozen=True)
@@ -253,6 +322,18 @@ class Paper:
                     remedy=f"its figures are: {', '.join(sorted(known))}",
                 )
         return tuple(each for each in self.experiments if not figures or each.figure in figures)
+
+
+def _as_far(parts: Iterable[T], results: Results) -> list[T]:
+    """All of them; those before the first that needs a cell which failed."""
+    made = list[T]()
+    try:
+        for each in parts:
+            made.append(each)
+    except Exception:
+        if not results.failed:
+            raise
+    return made
 
 
 def of_panel(panel: Panel) -> PaperTable:

@@ -77,9 +77,10 @@ def _figure(done: Done) -> list[str]:
     if done.missing:
         facts += f"Not run on: {', '.join(done.missing)}. "
     lines += [_filled(facts.strip()), ""]
-    if done.results:
-        for shown in experiment.shown(done.results):
-            lines += [*_table(shown), ""]
+    for shown in experiment.shown(done.results):
+        lines += [*_table(shown), ""]
+    for words in done.results.failures():
+        lines += [_filled(f"**{words}.**"), ""]
     for finding, verdict in done.verdicts:
         words = f'- **{verdict.outcome}**: "{finding.words}" ({finding.where}). '
         lines.append(_filled(words + _ended(verdict.reason), "  "))

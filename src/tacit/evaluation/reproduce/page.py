@@ -27,6 +27,7 @@ STYLE = """
 .verdict.bad b { color: var(--warn); }
 .verdict q { font-style: italic; }
 .verdict p { margin: 0 0 .3rem; }
+.failed { border-left: 4px solid var(--warn); padding-left: .9rem; }
 .scroll { margin: 0 0 1.2rem; }
 caption { text-align: left; color: var(--soft); padding: .3rem 0; }
 """
@@ -70,11 +71,14 @@ def _summary(done: Sequence[Done]) -> str:
     for each in done:
         for _, verdict in each.verdicts:
             counts[verdict.outcome] += 1
-    found = (
+    found = [
         card(str(count), outcome, warn=KINDS[outcome] == "bad")
         for outcome, count in counts.items()
         if count
-    )
+    ]
+    failed = sum(len(each.results.failed) for each in done)
+    if failed:
+        found.append(card(str(failed), "cells failed", warn=True))
     data = sorted({name for each in done for name in each.results.asked.data})
     told = ", ".join(data) if data else "invented ratings"
     return cards(found) + paragraph(f"Run on: {told}.", "quiet")
@@ -83,14 +87,13 @@ def _summary(done: Sequence[Done]) -> str:
 def _figure(done: Done, place: int) -> str:
     experiment = done.experiment
     parts: list[str] = []
-    if done.results:
-        for number, panel in enumerate(experiment.draw(done.results)):
-            parts.append(_panel(panel, f"f{place}-{number}"))
-        if experiment.tables is not None:
-            parts += [
-                table(shown.columns, shown.rows, caption=shown.title)
-                for shown in experiment.tables(done.results)
-            ]
+    for number, panel in enumerate(experiment.panels(done.results)):
+        parts.append(_panel(panel, f"f{place}-{number}"))
+    parts += [
+        table(shown.columns, shown.rows, caption=shown.title)
+        for shown in experiment.beside(done.results)
+    ]
+    parts += [paragraph(f"{words}.", "failed") for words in done.results.failures()]
     parts += [_verdict(finding, told) for finding, told in done.verdicts]
     facts = [f"Split: {experiment.split}."]
     if experiment.parameters:

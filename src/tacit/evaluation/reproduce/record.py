@@ -93,6 +93,7 @@ def today() -> str:
 
 def _figure(done: Done) -> dict[str, Any]:
     experiment = done.experiment
+    cells = (*done.results.rows, *done.results.failed)
     return {
         "figure": experiment.figure,
         "title": experiment.title,
@@ -103,8 +104,8 @@ def _figure(done: Done) -> dict[str, Any]:
         "seeds": len(done.results.asked.splits),
         **({"seeds by data": dict(done.seeds)} if done.seeds else {}),
         "quick": done.results.asked.quick,
-        "seconds": round(sum(row.values["seconds"] for row in done.results.rows), 1),
-        "cells": [{"key": row.key, "values": _short(row.values)} for row in done.results.rows],
+        "seconds": round(sum(row.values["seconds"] for row in cells), 1),
+        "cells": [{"key": row.key, "values": _short(row.values)} for row in cells],
         "verdicts": [
             {
                 "finding": finding.name,

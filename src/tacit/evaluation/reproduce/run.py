@@ -3,6 +3,7 @@
 A cell's key holds all that its numbers depend on: paper and figure, its parameters, the
 digest of its data set, the version of Tacit, and the source of what computes it: a cell is
 never taken from other code. What draws and judges may change without running anything again.
+A cell that fails costs its cell: the run goes on, and the next one tries it again.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from time import monotonic
 from typing import Any
 
 import tacit
+from tacit.errors import TacitError
 from tacit.evaluation.cells import run_cells
 from tacit.evaluation.reproduce.experiment import (
+    FAILED,
     Experiment,
     Finding,
     Key,
@@ -32,6 +35,7 @@ from tacit.evaluation.reproduce.experiment import (
 from tacit.evaluation.reproduce.sources import SAMPLE, Sources, where_to_put
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.software import software
+from tacit.shown import one_line
 
 Progress = Callable[[int, int, str], None]
 CHUNK = 1 << 20
@@ -128,9 +132,9 @@ def _run(
         folder=folder,
         processes=processes,
         progress=tell,
+        finished=lambda answer: FAILED not in answer,
     )
-    rows = tuple(Row(key, made) for key, made in zip(keys, found, strict=True))
-    results = Results(rows, asked)
+    results = Results.of(map(Row, keys, found), asked)
     verdicts = tuple(
         (finding, verdict_on(finding, results, experiment)) for finding in experiment.findings
     )
@@ -138,10 +142,19 @@ def _run(
 
 
 def one_cell(bench: Bench, key: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of one cell, and how long they took."""
+    """The numbers of one cell, or why there are none, and how long it took."""
     began = monotonic()
-    with one_blas_thread():  # processes share the cores already
-        made = bench.work(bench.sources, key["cell"])
+    cell = key["cell"]
+    # Data that cannot be read is no failure of a cell: it ends the run.
+    if "data" in cell:
+        bench.sources.ratings(cell["data"])
+    try:
+        with one_blas_thread():  # processes share the cores already
+            made = bench.work(bench.sources, cell)
+    except TacitError as fault:
+        made = {FAILED: fault.message}
+    except Exception as fault:  # noqa: BLE001 - whatever it is, the other cells are worth having
+        made = {FAILED: one_line(f"{type(fault).__name__}: {fault}")}
     return {**made, "seconds": round(monotonic() - began, 3)}
 
 
@@ -149,6 +162,8 @@ def verdict_on(finding: Finding, results: Results, experiment: Experiment) -> Ve
     """Data that is not there is named with the place where it belongs."""
     if results:
         return finding.verdict(results)
+    if results.failed:
+        return Verdict("not run", "; ".join(results.failures()))
     return Verdict("not run", f"needs {where_to_put(experiment.data)} below the folder of --data")
 
 
@@ -167,8 +182,10 @@ class Marks:
     def of(self, key: Key) -> str:
         """Of the data set that the key names; empty where it names none."""
         name = key.get("data")
-        if name is None or name == SAMPLE:
+        if name is None:
             return ""
+        if name == SAMPLE:
+            return "{} people, {} ratings".format(*self.sources.sample)
         if name not in self._known:
             self._known[name] = digest(self.sources.folders[name])
         return self._known[name]

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 SAMPLE = "sample"
 """The embedded sample: real films, invented people."""
-SAMPLE_RATINGS = 30_000
-SAMPLE_PEOPLE = 600
+SAMPLE_SIZE = (600, 30_000)
+"""People and ratings of it."""
+QUICK_SIZE = (100, 3_000)
+"""In a quick run, which draws and does not judge."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,13 @@ class Sources:
 
     folders: dict[str, Path]
     """By the name of the data set."""
+    sample: tuple[int, int] = SAMPLE_SIZE
+    """People and ratings of the embedded sample."""
     _read: dict[str, Ratings] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Ratings stay where they were read."""
-        return {"folders": self.folders, "_read": {}}
+        return {"folders": self.folders, "sample": self.sample, "_read": {}}
 
     def ratings(self, name: str) -> Ratings:
         """The ratings of a data set, or of the embedded sample."""
@@ -75,7 +79,8 @@ class Sources:
         if name == SAMPLE:
             from tacit.data.sample import sample
 
-            return sample(people=SAMPLE_PEOPLE, ratings=SAMPLE_RATINGS)
+            people, ratings = self.sample
+            return sample(people=people, ratings=ratings)
         if name not in self.folders:
             raise DataError(f"the data set {name} is not here")
         from tacit.data.read import read
@@ -92,11 +97,11 @@ class Sources:
         return tuple(name for name in wanted if name in self.folders)
 
 
-def look(folder: Path | None) -> Sources:
+def look(folder: Path | None, *, quick: bool = False) -> Sources:
     """The data sets under a folder: the folder itself, or folders in it that bear the names
-    of `SETS`."""
+    of `SETS`. Without a folder the embedded sample, a small one for a quick run."""
     if folder is None:
-        return Sources({})
+        return Sources({}, QUICK_SIZE if quick else SAMPLE_SIZE)
     if not folder.is_dir():
         raise DataError(
             "there is no such folder",

@@ -90,6 +90,12 @@ class Bayes(FirstForms):
     name = "bayes"
     source = "Tacit: empirical-Bayes item side, personal Gaussian model"
     engines = ("threads", "spark", "federated")
+    better_list = (
+        "`bayes` is for predicting ratings. As a list, what it suggests is for now worse than the "
+        "most popular items (MovieLens 1M with genres, epsilon 1: recall@20 0.14 against 0.17). "
+        "For lists use --method ease --positive 4 (0.23 there), with the least rating that you "
+        "call a like in place of 4"
+    )
     Settings: ClassVar[type[BaseSettings]] = BayesSettings
     forms: ClassVar[Forms] = {"sound": SoundBayes, "none": "tacit.methods.bayes.twin:BayesTwin"}
 

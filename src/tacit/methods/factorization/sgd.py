@@ -35,7 +35,27 @@ LANGEVIN_STEPS = 5
 """Rounds of gradients, unless said."""
 
 
-class LangevinSettings(FactorSettings):
+class GradientSettings(FactorSettings):
+    """What `mf-sgd` can be told. The learning rate and the ridge are for `paper` alone; what
+    is left unset there is a value of section 5.1 of Wang & Tang, which its statement tells."""
+
+    rate: float | None = Field(None, gt=0)
+    """`paper`: eta; unset 6e-4 (section 5.1: 6e-4, 8e-4)."""
+    ridge: float | None = Field(None, gt=0)
+    """`paper`: lambda; unset .02 (section 5.1: .02, .2)."""
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without what was not said: a sound model has none of it."""
+        plain = FactorSettings.model_fields
+        return {
+            name: value
+            for name, value in handler(self).items()
+            if value is not None or name in plain
+        }
+
+
+class LangevinSettings(GradientSettings):
     """What `mf-langevin` can be told. All but factors and epochs are for `paper` alone; what
     is left unset there is a value of section 5.1 of Wang & Tang, which its statement tells."""
 
@@ -57,16 +77,6 @@ class LangevinSettings(FactorSettings):
     people: Literal["trained", "folded"] | None = None
     """`paper`, in `evaluate` and `reproduce`: predict from both sides of the chain (unset),
     or from its items and everybody's exact ratings."""
-
-    @model_serializer(mode="wrap")
-    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without what was not said: a sound model has none of it."""
-        plain = FactorSettings.model_fields
-        return {
-            name: value
-            for name, value in handler(self).items()
-            if value is not None or name in plain
-        }
 
 
 def taking_part(public: Public) -> Participation:
@@ -132,6 +142,7 @@ class GradientMF(FactorMethod):
     source = "DPSGD-MF in Wang & Tang; Berlioz et al. 2015"
     calibrations = ("sound", "paper", "none")
     paper_unit = "value"
+    Settings: ClassVar[type[BaseSettings]] = GradientSettings
     forms: ClassVar[Forms] = {
         "sound": GradientSteps,
         "paper": "tacit.methods.factorization.printed.descent:WangTangDescent",

@@ -104,7 +104,7 @@ def draw_k(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         here = results.where(data=data)
         same = {"model": OURS}
-        kept = Results(tuple(r for r in here.rows if "correction" not in r.key), here.asked)
+        kept = here.only(lambda row: "correction" not in row.key)
         yield Panel(
             f"{data}, epsilon .1",
             "iterations k",

@@ -50,12 +50,9 @@ CHAIN_FACTORS = {
 
 def usual(results: Results) -> Results:
     """Without the long chains, which have a verdict of their own, and noise off."""
-    kept = (
-        row
-        for row in results.rows
-        if row.key.get("steps") != LONG and row.key.get("epsilon", 0) is not None
+    return results.only(
+        lambda row: row.key.get("steps") != LONG and row.key.get("epsilon", 0) is not None
     )
-    return Results(tuple(kept), results.asked)
 
 
 def by_epsilon(

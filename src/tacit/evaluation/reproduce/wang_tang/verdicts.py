@@ -36,8 +36,7 @@ def judged(results: Results, told: dict[str, tuple[bool, str]], tried: str) -> V
 def first_data(results: Results) -> Results:
     """The usual data set, without the long chains, which have a verdict of their own."""
     here = results.where(data=results.asked.data[0])
-    kept = (row for row in here.rows if row.key.get("steps") != LONG)
-    return Results(tuple(kept), here.asked)
+    return here.only(lambda row: row.key.get("steps") != LONG)
 
 
 def bases(here: Results) -> dict[str, float]:
