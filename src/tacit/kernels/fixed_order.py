@@ -32,8 +32,12 @@ def product(left: Numbers, right: Numbers) -> Floats:
     if left.ndim == 1:
         return np.asarray(_times(left[:, None], right).sum(axis=0))
     out = np.zeros((len(left), right.shape[1]))
-    for k in range(len(right)):
-        out += _times(left[:, k, None], right[k])
+    if len(left) < len(right):
+        for row, each in enumerate(left):
+            out[row] = product(each, right)
+    else:
+        for k in range(len(right)):
+            out += _times(left[:, k, None], right[k])
     return out
 
 
@@ -49,9 +53,9 @@ def spread(rows: Floats, covariance: Floats) -> Floats:
     block = max(1, BLOCK // max(width, 1))
     for first in range(0, len(rows), block):
         x = np.ascontiguousarray(rows[first : first + block].T)
-        along, total = np.zeros_like(x), out[first : first + block]
+        along, total, more = np.zeros_like(x), out[first : first + block], np.empty_like(x)
         for a in range(width):
-            along[a:] += twice[a, a:, None] * x[a]
+            along[a:] += np.multiply(twice[a, a:, None], x[a], out=more[a:])
             total += along[a] * x[a]
     return out
 
@@ -86,9 +90,15 @@ def _solved(left: Floats, out: Floats) -> Floats:
     return out
 
 
-def inverse(system: Numbers) -> Floats:
-    """Of a regular matrix."""
-    return solve(system, np.eye(len(system)))
+def inverse(system: Floats) -> Floats:
+    """Of a symmetric positive definite matrix, by elimination in its place."""
+    out = np.array(system, np.float64)
+    for k in range(len(out)):
+        row, column = out[k] / out[k, k], out[:, k].copy()
+        row[k], column[k], out[:, k] = 1 / out[k, k], 0.0, 0.0
+        out -= column[:, None] * row
+        out[k] = row
+    return out
 
 
 def steady_solve(systems: Floats, right: Floats, count: NDArray[np.int64], least: float) -> Floats:
