@@ -1,12 +1,14 @@
 """Makes `spec/vectors/personal-*.json`: what a person is told, for every kind of published model.
 
-    python spec/personal.py                    all files
-    python spec/personal.py implied-gaussian   these alone
+    python spec/personal.py                      all files
+    python spec/personal.py implied-gaussian     these alone
+    python spec/personal.py --answers descent    new answers of the models that are in these
 
 Each file holds a small packed model, fitted to part of the embedded sample, and what Python answers
 to a few people's ratings. `tests/web` checks that Python still gives these answers from the packed
 arrays, and that the page's JavaScript gives them too. Fits draw fresh noise, so making the files
-again changes them; nothing but a change of the format or of the mathematics asks for that.
+again changes them; nothing but a change of the format asks for that. After a change of the
+mathematics `--answers` keeps the models and writes what they answer now.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.catalogue import Catalogue, catalogue_facts
+from tacit.data.catalogue import Catalogue, catalogue_facts, catalogue_from
 from tacit.data.ratings import Ratings
 from tacit.data.sample import sample, sample_catalogue
+from tacit.data.schema import Schema
 from tacit.fitting.run import fit
 from tacit.methods import find
 from tacit.model.person.base import Own, personal_model
@@ -195,14 +198,40 @@ def main(kinds: Sequence[str] = ()) -> None:
             name, options = KINDS[kind]
             shared = fitted(name, options, str(Path(folder) / "ledger.sqlite"))
             packed = pack(shared, kind).data
-            seen = as_read(shared, packed)
-            facts = {
-                "model": base64.b64encode(packed).decode(),
-                "similar": {"item": ASKED[0], "found": similar(seen)},
-                "cases": [answers(seen, each) for each in people("likes" in options)],
-            }
-            (FOLDER / f"personal-{kind}.json").write_text(json.dumps(facts) + "\n")
+            write(kind, packed, as_read(shared, packed))
+
+
+def answer_again(kinds: Sequence[str] = ()) -> None:
+    """Write what the models of all files, or of these, answer now."""
+    for kind in kinds or KINDS:
+        facts = json.loads((FOLDER / f"personal-{kind}.json").read_text())
+        write(kind, base64.b64decode(facts["model"]), published(facts))
+
+
+def published(facts: Mapping[str, Any]) -> Shared:
+    """The model of a file, as a reader of the packed form sees it."""
+    seen = unpack(base64.b64decode(facts["model"]))
+    header = seen.header
+    schema = Schema(header["scale"]["low"], header["scale"]["high"], positive=header["positive"])
+    listed = json.loads((FOLDER / "personal-items.json").read_text())
+    catalogue = catalogue_from({**listed, "numbers": [], "numeric": None})
+    return Shared(
+        header["method"], header["kind"], seen.arrays, header["numbers"], schema, catalogue
+    )
+
+
+def write(kind: str, packed: bytes, seen: Shared) -> None:
+    """The file of one model."""
+    facts = {
+        "model": base64.b64encode(packed).decode(),
+        "similar": {"item": ASKED[0], "found": similar(seen)},
+        "cases": [answers(seen, each) for each in people("likes" in KINDS[kind][1])],
+    }
+    (FOLDER / f"personal-{kind}.json").write_text(json.dumps(facts) + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if "--answers" in sys.argv:
+        answer_again([each for each in sys.argv[1:] if each != "--answers"])
+    else:
+        main(sys.argv[1:])

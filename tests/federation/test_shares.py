@@ -7,12 +7,14 @@ import pytest
 
 from tacit.bound import RowClip
 from tacit.ledger.account.account import epsilon
+from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.portion import portion, together
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import Part, Round
 from tacit.rounds.shares import shared_events
+from tacit.rounds.state import State
 
 
 def skellam(variance: float, l2: float = 1000.0) -> Skellam:
@@ -54,6 +56,38 @@ def test_noise_in_shares_costs_some_per_cent_more_than_a_curator() -> None:
     assert isinstance(alone, Gaussian)
     assert 1.0 < shared.variance**0.5 / alone.sigma < 1.15
     assert epsilon([shared], 1e-6) <= 1.0
+
+
+@pytest.mark.parametrize("budget", [1.0, 3000.0])
+def test_what_stands_instead_is_paid_for_however_little_noise_there_is(budget: float) -> None:
+    def chosen(_: State) -> bool:
+        return False
+
+    def made(name: str, width: int, instead: str = "") -> Round:
+        part = Part(f"{name} sum", 5, RowClip(1.0, steps=2**11), width=width)
+        return Round(
+            name,
+            (part,),
+            lambda b, s: {},
+            lambda s, r: s,
+            instead=instead,
+            chosen=chosen if instead else None,
+        )
+
+    rounds = (made("lead", 1), made("other", 400, "lead"))
+    shared = shared_events(Plan("rating", rounds), Budget(budget, 1e-6))
+    lead, other = shared.values()
+    assert isinstance(lead, Skellam)
+    assert isinstance(other, Skellam)
+    assert other.l1 > lead.l1
+    for steps in (1, 2, 50):
+        alone = (
+            cost([each.model_copy(update={"instead": None})], "rating", steps)
+            for each in (lead, other)
+        )
+        one, two = (each.renyi for each in alone)
+        assert 0.99 * one < two <= one
+    assert epsilon(shared.values(), 1e-6, unit="rating") <= budget
 
 
 def test_skellam_composes_and_never_costs_less_than_gaussian() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 import json
 import shutil
@@ -15,11 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.data.catalogue import catalogue_from
-from tacit.data.schema import Schema
 from tacit.model.person.base import Own, personal_model
-from tacit.model.shared import Shared
-from tacit.serving.compact import unpack
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(
@@ -39,17 +34,6 @@ def maker() -> ModuleType:
     return module
 
 
-def published(facts: dict[str, Any]) -> Shared:
-    """The model of a file, as a reader of the packed form sees it."""
-    seen = unpack(base64.b64decode(facts["model"]))
-    header = seen.header
-    items = json.loads((ROOT / "spec" / "vectors" / "personal-items.json").read_text())
-    schema = Schema(header["scale"]["low"], header["scale"]["high"], positive=header["positive"])
-    catalogue = catalogue_from({**items, "numbers": [], "numeric": None})
-    numbers = header["numbers"]
-    return Shared(header["method"], header["kind"], seen.arrays, numbers, schema, catalogue)
-
-
 def same(found: Any, wanted: Any, where: str = "") -> None:
     """Equal but for rounding, however deep."""
     if isinstance(wanted, dict):
@@ -64,19 +48,19 @@ def same(found: Any, wanted: Any, where: str = "") -> None:
         np.testing.assert_allclose(found, wanted, atol=CLOSE, err_msg=where)
 
 
-def test_every_kind_of_model_has_a_file() -> None:
+def test_every_kind_of_model_has_a_file(maker: ModuleType) -> None:
     from tacit.model.person.base import PERSONAL
 
-    kinds = {published(json.loads(path.read_text())).personal for path in FILES}
+    kinds = {maker.published(json.loads(path.read_text())).personal for path in FILES}
     assert kinds == set(PERSONAL)
     assert "personal-implied-gaussian" in {path.stem for path in FILES}
     size = sum(path.stat().st_size for path in (ROOT / "spec" / "vectors").glob("personal*"))
     assert size < 320_000
 
 
-def test_what_choices_imply_is_in_the_answers_of_its_file() -> None:
+def test_what_choices_imply_is_in_the_answers_of_its_file(maker: ModuleType) -> None:
     path = ROOT / "spec" / "vectors" / "personal-implied-gaussian.json"
-    shared = published(json.loads(path.read_text()))
+    shared = maker.published(json.loads(path.read_text()))
     arrays = dict(shared.arrays)
     assert np.abs(arrays.pop("implied")).max() > 1
     assert np.abs(arrays.pop("usual")).max() > 0.1
@@ -91,7 +75,7 @@ def test_what_choices_imply_is_in_the_answers_of_its_file() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_python_still_answers_as_written(path: Path, maker: ModuleType) -> None:
     facts = json.loads(path.read_text())
-    shared = published(facts)
+    shared = maker.published(facts)
     for case in facts["cases"]:
         told = maker.answers(shared, [(row, value) for row, value in case["ratings"]])
         same(json.loads(json.dumps(told)), case, path.stem)

@@ -1,5 +1,5 @@
 """A person's own steps along published item factors (Shin et al. 2018): what she does in the
-rounds of the descent, and again with the published model.
+rounds of the descent, and again with the published model; and products for what she recovers.
 
 Its plain twin is in `tests/kernels/test_one_bit.py`.
 """
@@ -51,3 +51,24 @@ def advance(
                     rate / (step + 1) * (gradient[a] / count + 2.0 * ridge * own[person, a])
                 )
         own[person, width] = path.shape[0] + 1
+
+
+@njit(cache=True, nogil=True)
+def add_product(
+    left: NDArray[np.float64], right: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """out += left right, term after term: people stand side by side in the columns of `right`,
+    and each one's sums are the same alone and among others, on every processor."""
+    for row in range(left.shape[0]):
+        if out.shape[1] == 1:  # several times as fast
+            one = out[row, 0]
+            for k in range(left.shape[1]):
+                one += left[row, k] * right[k, 0]
+            out[row, 0] = one
+            continue
+        total = out[row]
+        for k in range(left.shape[1]):
+            by = left[row, k]
+            line = right[k]
+            for person in range(total.size):
+                total[person] += by * line[person]

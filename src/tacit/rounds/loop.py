@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+import numpy as np
+
 from tacit.errors import Failure
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Released, Round
@@ -58,7 +60,14 @@ class Loop:
         self._asked = None
         self.done.append(round_.name)
         self.private &= all(part.private for part in released.values())
-        self.state = round_.absorb(self.state, released)
+        try:
+            self.state = round_.absorb(self.state, released)
+        except np.linalg.LinAlgError:
+            raise Failure(
+                f"what the round {round_.name} released gives no answer: a system that is made of "
+                "it has no solution",
+                remedy="fit with another epsilon, or another method",
+            ) from None
 
     def step(self, round_: Round, released: Mapping[str, Released]) -> Round | None:
         """Absorb what a round released; the round that follows."""

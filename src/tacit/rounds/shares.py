@@ -22,6 +22,9 @@ GRAM_ROOT = 2**9
 GRAM_GRID = 2**16
 """Grids of item-item sums whose noise devices draw in shares: coarse, since a share's cost
 grows with the grid."""
+SURELY = 1 + 1e-6
+"""What stands instead of another event has this much more noise than is enough, so that rounding
+never makes it cost more."""
 
 
 def for_everyone(released: Released, people: float, arrived: int) -> Released:
@@ -83,12 +86,17 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
                 continue
             size = parts[path].bound.sensitivity(plan.unit, plan.limited)
             l2 = event.sensitivity
+            l1 = min(size.l1, l2 * sqrt(event.draws), l2 * l2)
+            variance = (factor * event.sigma) ** 2
+            if event.instead is not None:
+                lead = out[event.instead]
+                assert isinstance(lead, Skellam)
+                variance = SURELY * max(variance, _covered_from(lead, l1, l2))
             out[path] = Skellam(
                 name=path,
                 sensitivity=l2,
-                l1=min(size.l1, l2 * sqrt(event.draws), l2 * l2),
-                variance=(factor * event.sigma) ** 2
-                * (1.0 if event.instead is None else 1 + 1e-6),  # covered, surely
+                l1=l1,
+                variance=variance,
                 draws=event.draws,
                 times=event.times,
                 beside=event.beside,
@@ -107,6 +115,23 @@ def shared_events(plan: Plan, budget: Budget) -> dict[str, Event]:
         fits = epsilon(at(middle).values(), budget.delta, unit=plan.unit) <= budget.epsilon
         low, high = (low, middle) if fits else (middle, high)
     return at(high)
+
+
+def _covered_from(lead: Skellam, l1: float, l2: float) -> float:
+    """The variance from which Skellam noise of these sensitivities costs no more than the lead, for
+    any number of steps.
+
+    The cost of s steps (`tacit.ledger.account.cost`) is s^2 first + s second; the lead has no less
+    for any s if it has no less of the first and none less of both together.
+    """
+    first = lead.sensitivity**2 * (1 / lead.variance + 1 / lead.variance**2)
+    both = first + 3 * lead.l1 / lead.variance**2
+
+    def least(more: float, most: float) -> float:
+        """v with l2^2/v + more/v^2 = most."""
+        return (l2**2 + sqrt(l2**4 + 4 * most * more)) / (2 * most)
+
+    return max(least(l2**2, first), least(l2**2 + 3 * l1, both))
 
 
 def _check(planned: Mapping[str, Event]) -> None:

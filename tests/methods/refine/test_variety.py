@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.methods.refine.tastes import typical_axes
-from tacit.methods.refine.variety import Raters, expected, pack, retaste, unpack
+from tacit.methods.refine.variety import Raters, _spread, expected, pack, retaste, unpack
 
 PEOPLE, ITEMS, COLUMNS = 2000, 200, 5
 GROUPS = np.array([0, 1, 1, 1, 1])
@@ -99,3 +99,10 @@ def test_less_chance_is_not_taken_for_narrow_tastes(rng, loadings, raters):
     seen = moments(rng, loadings, raters, axes, np.eye(COLUMNS), noise=0.68)
     better = retaste(loadings, GROUPS, axes, raters, seen, 1e-3, PEOPLE)
     assert widths(better, loadings) == pytest.approx(1, abs=0.4)
+
+
+def test_moments_with_next_to_no_noise_turn_nothing() -> None:
+    fixed = 1e9 * np.ones((4, 2))
+    spread, pull = _spread(np.ones(4), fixed, np.eye(4), np.full(4, 1e-12))
+    assert spread == 0.0
+    assert not pull.any()

@@ -148,13 +148,16 @@ def retaste(
 
 def _spread(told: Floats, fixed: Floats, turns: Floats, noise: Floats) -> tuple[float, Floats]:
     """The most probable spread of turns, and K^-1 `told` under it, K being the covariance of
-    what was told."""
+    what was told; zeros where no K can be solved."""
     least = np.diag(np.maximum(noise, 1e-12))
     before = fixed @ fixed.T + least
     free = turns @ turns.T
     best = (np.inf, 0.0, np.zeros_like(told))
     for spread in (0.0, *TURNS):
-        lower = np.linalg.cholesky(before + spread**2 * free)
+        try:
+            lower = np.linalg.cholesky(before + spread**2 * free)
+        except np.linalg.LinAlgError:
+            continue  # so little noise beside the moments that rounding leaves no covariance
         white = np.linalg.solve(lower, told)
         cost = 2 * float(np.log(np.diag(lower)).sum()) + float(white @ white)
         if spread:

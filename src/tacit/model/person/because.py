@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
+from tacit.kernels.fixed_order import product, solve
 from tacit.model.person.base import Own, PersonalModel, answering, sensible
 from tacit.model.person.told import Share
 
@@ -55,8 +56,8 @@ def by_features(catalogue: Catalogue, shift: NDArray[np.float64], row: int) -> l
         return []
     matrix = np.column_stack(columns)
     centred = matrix - matrix.mean(axis=0)
-    system = centred.T @ centred + RIDGE * np.eye(len(names))
-    taste = np.linalg.solve(system, centred.T @ (shift - shift.mean()))
+    system = product(centred.T, centred) + RIDGE * np.eye(len(names))
+    taste = solve(system, product(centred.T, shift - shift.mean()))
     points = centred[row] * taste
     has = np.flatnonzero(matrix[row])
     found = (Share(names[i], float(points[i])) for i in has)

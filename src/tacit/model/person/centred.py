@@ -19,8 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
-from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
+from tacit.kernels.fixed_order import inverse, product, solve, spread
+from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason, Rows
 from tacit.model.person.needs import LEAST_NOISE, MOST_NEIGHBOURS, Needed, Number, Unfit
+
+TOGETHER = 512
+"""Items whose small systems are solved side by side."""
 
 
 class Centred(NamedTuple):
@@ -87,7 +91,7 @@ class CentredNeighbours(PersonalModel):
         if self._covariance is not None:
             return np.asarray(self._covariance[rows])
         assert self._loadings is not None
-        return np.asarray(self._loadings[rows] @ self._loadings.T)
+        return product(self._loadings[rows], self._loadings.T)
 
     @cached_property
     def _own_variance(self) -> Floats:
@@ -107,43 +111,59 @@ class CentredNeighbours(PersonalModel):
             left = np.clip(left, -self.numbers["clamp"], self.numbers["clamp"])
         return Centred(float(level), np.asarray(left))
 
-    def _chosen(self, own: Own, item: int) -> NDArray[np.int64]:
-        """The own ratings that speak for an item, by their place."""
-        every = np.arange(len(own.items))
-        if not self._most or len(every) <= self._most:
-            return every
-        closeness = self.arrays["similarity"][item, own.items]
-        order = np.argsort(-closeness, kind="stable")
-        return order[: self._most].astype(np.int64)
+    def _every(self, own: Own) -> bool:
+        """Whether all own ratings speak for every item."""
+        return not self._most or len(own.items) <= self._most
 
-    def _weights(self, between: Floats, own: Own, used: NDArray[np.int64], asked: Any) -> Floats:
-        """(C + ridge)^-1 c over the used ratings, one column an item asked about."""
-        items = own.items[used]
-        system = between[np.ix_(used, items)]
-        system = system + self.numbers["ridge"] * np.eye(len(used))
-        found = np.linalg.solve(system, between[used][:, asked])
-        return np.asarray(found, np.float64)
+    def _chosen(self, own: Own, asked: Rows) -> Rows:
+        """The own ratings that speak for each item that is asked about, by their place."""
+        if self._every(own):
+            return np.tile(np.arange(len(own.items)), (len(asked), 1))
+        closeness = self.arrays["similarity"][np.ix_(asked, own.items)]
+        order = np.argsort(-closeness, axis=1, kind="stable")
+        return order[:, : self._most].astype(np.int64)
+
+    def _weights(self, between: Floats, own: Own, used: Rows, asked: Rows) -> Floats:
+        """(C + ridge)^-1 c over the used ratings, a row an item asked about."""
+        system, each = between[used[:, :, None], own.items[used][:, None]], np.arange(used.shape[1])
+        system[:, each, each] += self.numbers["ridge"]
+        return solve(system, between[used, asked[:, None]])
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """One solve for all items where all own ratings count, else one an item."""
         level, rest = self.centred(own)
         mean = self._baseline + level
         left = np.array(self._own_variance)
-        if len(own.items):
+        loadings = self._loadings
+        if not len(rest):
+            pass
+        elif not self._every(own):
             between = self._between(own.items)
-            if not self._most or len(own.items) <= self._most:
-                used = np.arange(len(own.items))
-                weights = self._weights(between, own, used, slice(None))
-                mean = mean + rest @ weights
-                left -= (weights * between).sum(axis=0)
-            else:
-                for item in range(len(mean)):
-                    used = self._chosen(own, item)
-                    weight = self._weights(between, own, used, [item])[:, 0]
-                    mean[item] += weight @ rest[used]
-                    left[item] -= weight @ between[used, item]
+            for first in range(0, len(mean), TOGETHER):
+                asked = np.arange(first, min(first + TOGETHER, len(mean)))
+                used = self._chosen(own, asked)
+                weights = self._weights(between, own, used, asked)
+                mean[asked] += (weights * rest[used]).sum(axis=1)
+                left[asked] -= (weights * between[used, asked[:, None]]).sum(axis=1)
+        elif loadings is not None and loadings.shape[1] < len(rest):
+            added, left = self._of_factor(loadings, own.items, rest)
+            mean = mean + added
+        else:
+            between = self._between(own.items)
+            system = between[:, own.items] + self.numbers["ridge"] * np.eye(len(rest))
+            weights = solve(system, between)
+            mean = mean + product(rest, weights)
+            left -= (weights * between).sum(axis=0)
         doubt = np.maximum(left, 0.0) + self.numbers["ridge"]
         return mean, np.sqrt(doubt)
+
+    def _of_factor(self, loadings: Floats, items: Rows, rest: Floats) -> tuple[Floats, Floats]:
+        """What the rest of all own ratings adds to every item, and what it leaves unknown: the
+        same ridge solve, in the few dimensions of the factor."""
+        rows, ridge = loadings[items], self.numbers["ridge"]
+        covariance = inverse(np.eye(rows.shape[1]) + product(rows.T, rows) / ridge)
+        vector = product(covariance, product(rest, rows) / ridge)
+        return product(loadings, vector), spread(loadings, covariance)
 
     def explain(self, own: Own, item: int) -> Reason:
         """What each own rating adds, through the level and by its weight. The level's prior
@@ -153,11 +173,11 @@ class CentredNeighbours(PersonalModel):
         count = max(len(rest) + self.numbers["level_prior"], LEAST_NOISE)
         prior = self.numbers["level_prior"] * self.numbers["level_mean"] / count
         if len(own.items):
-            used = self._chosen(own, item)
-            between = self._between(own.items)
-            weight = self._weights(between, own, used, [item])[:, 0]
+            asked = np.array([item])
+            used = self._chosen(own, asked)
+            weights = self._weights(self._between(own.items), own, used, asked)
             out += (own.values - self._baseline[own.items]) / count
-            out[used] += weight * rest[used]
+            out[used[0]] += weights[0] * rest[used[0]]
         return Reason(float(self._baseline[item] + prior), out)
 
     def similar(self, item: int) -> Floats:

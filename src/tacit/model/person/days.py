@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
+from tacit.kernels.fixed_order import inverse, product, spread
 from tacit.model.person.gaussian import GaussianModel, Posterior, own_scale
 
 DAY = 0.03
@@ -89,16 +90,16 @@ class Daily:
         _, shared = self._shared()
         weighted = (rows - shared) * precision[:, None]
         prior = np.diag(self.model.added(len(self.items)))
-        covariance = np.linalg.inv(prior + rows.T @ weighted)
-        pulled = weighted.T @ self.rest
-        misfit = precision @ self.rest**2 - self._shifted()
+        covariance = inverse(prior + product(rows.T, weighted))
+        pulled = product(self.rest, weighted)
+        misfit = product(precision, self.rest**2) - self._shifted()
         hints = self.model.implied_by(self.items)
         if hints is not None:
             hint = hints.sum(axis=0)
             pulled += hint
-            misfit += hint @ hint
-        mean = covariance @ pulled
-        misfit -= pulled @ mean
+            misfit += product(hint, hint)
+        mean = product(covariance, pulled)
+        misfit -= product(pulled, mean)
         scale = own_scale(float(misfit), len(self.items))
         return Posterior(mean, covariance, scale)
 
@@ -109,7 +110,7 @@ class Daily:
         days, place = np.unique(self.days, return_inverse=True)
         whole = np.bincount(place, precision, len(days))
         total = np.bincount(place, precision * self.rest, len(days))
-        return float((DAY / (1 + DAY * whole)) @ total**2)
+        return float(product(DAY / (1 + DAY * whole), total**2))
 
     def _asked(self, rows: Floats) -> OnDay:
         """The day of the question, for the rows of the items asked about."""
@@ -126,11 +127,11 @@ class Daily:
         posterior = self.posterior()
         asked = self._asked(self.model.loadings)
         rows = asked.rows
-        shift = float(asked.weights @ self.rest)
-        mean = self.model.baseline + rows @ posterior.mean + shift
-        spread = np.einsum("ij,ij->i", rows @ posterior.covariance, rows)
+        shift = float(product(asked.weights, self.rest))
+        mean = self.model.baseline + product(rows, posterior.mean) + shift
+        unknown = spread(rows, posterior.covariance)
         around = posterior.scale * (self.model.noise + self.model.variance)
-        variance = spread + asked.unsure + around
+        variance = unknown + asked.unsure + around
         return mean, np.sqrt(variance)
 
     def influence(self, target: int) -> Floats:
@@ -140,7 +141,7 @@ class Daily:
         _, shared = self._shared()
         rows = self.model.loadings[self.items] - shared
         weighted = rows * self.model.precision[self.items][:, None]
-        turned = self.posterior().covariance @ asked.rows[0]
-        moved = (weighted @ turned + asked.weights) * self.rest
+        turned = product(self.posterior().covariance, asked.rows[0])
+        moved = (product(weighted, turned) + asked.weights) * self.rest
         hints = self.model.implied_by(self.items)
-        return np.asarray(moved if hints is None else moved + hints @ turned)
+        return np.asarray(moved if hints is None else moved + product(hints, turned))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels.fixed_order import product
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 
@@ -67,9 +68,9 @@ class Descent(PersonalModel):
         """The product of a person's last factors and an item's."""
         ends = np.array([0, len(own.items)])
         factors = self._own(ends, own.items.astype(np.uint32), own.values)[0]
-        mean = self._inner(self.last @ factors)
+        mean = self._inner(product(self.last, factors))
         left = own.values - mean[own.items]
-        spread = np.sqrt((SPREAD**2 + float(left @ left)) / (1 + len(left)))
+        spread = np.sqrt((SPREAD**2 + float(product(left, left))) / (1 + len(left)))
         return mean, np.full(len(mean), spread)
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -84,17 +85,18 @@ class Descent(PersonalModel):
             rows = table[own.items].astype(np.float64)
             rate = n["rate"] / (step + 1)
             keep = 1 - 2 * n["ridge"] * n["rate"] / (step + 1)
-            left = n["middle"] - rows @ factors
-            factors = keep * factors + 2 * rate / count * rows.T @ left
-            slope = keep * slope + 2 * rate / count * (rows.T - rows.T @ rows @ slope)
-        nobody = float(self.last[item] @ factors - n["middle"]) / n["unit_width"]
-        return Reason(nobody, (self.last[item] @ slope) * own.values)
+            left = n["middle"] - product(rows, factors)
+            factors = keep * factors + 2 * rate / count * product(left, rows)
+            moved = rows.T - product(product(rows.T, rows), slope)
+            slope = keep * slope + 2 * rate / count * moved
+        nobody = float(product(self.last[item], factors) - n["middle"]) / n["unit_width"]
+        return Reason(nobody, product(self.last[item], slope) * own.values)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the last factors."""
         length = np.sqrt((self.last**2).sum(axis=1))
-        closeness: Floats = self.last @ self.last[item] / np.maximum(length * length[item], 1e-12)
-        return closeness
+        along = product(self.last, self.last[item])
+        return np.asarray(along / np.maximum(length * length[item], 1e-12))
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, everybody's own steps first."""

@@ -3,7 +3,8 @@ vector that projects to B u.
 
 The paper tries this and drops it. It is here to be measured: minimise |x|_1 subject to Phi
 x = B u, on the device, by accelerated proximal steps on |Phi x - B u|^2/2 + weight |x|_1
-with a small weight.
+with a small weight. The steps amplify rounding some hundred times, so they are taken in double
+precision, and every sum in a fixed order.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels.fixed_order import product, solve
 from tacit.model.person.base import Cells, Floats, Own, Reason
 from tacit.model.person.descent import Descent
 from tacit.model.person.needs import Needed
@@ -23,8 +25,10 @@ STEPS = 200
 """Of the recovery."""
 WEIGHT = 0.02
 """Of the largest entry of Phi'z: below it an entry is taken as 0."""
-PEOPLE = 256
-"""Solved together where many are asked for."""
+STEADY = 1e-10
+"""Added to the diagonal, as a share of it: rows of a small projection may be the same."""
+PEOPLE = 64
+"""Solved side by side where many are asked for."""
 
 
 class SparseDescent(Descent):
@@ -37,39 +41,45 @@ class SparseDescent(Descent):
     }
 
     @cached_property
-    def projection(self) -> NDArray[np.float32]:
+    def projection(self) -> Floats:
         """The public projection Phi."""
-        return np.ascontiguousarray(self.arrays["projection"], np.float32)
+        return np.ascontiguousarray(self.arrays["projection"], np.float64)
+
+    @cached_property
+    def _across(self) -> Floats:
+        """Phi'."""
+        return np.ascontiguousarray(self.projection.T)
 
     @cached_property
     def reduced(self) -> Floats:
         """B with Phi'B = the last factors."""
-        solved = np.linalg.lstsq(self.projection.T.astype(np.float64), self.last, rcond=None)[0]
-        return np.asarray(solved, np.float64)
+        gram = _product(self.projection, self._across)
+        gram[np.diag_indices_from(gram)] *= 1 + STEADY
+        return solve(gram, _product(self.projection, self.last))
 
     @cached_property
     def _size(self) -> float:
         """Largest squared singular value of the projection, by the power method."""
-        vector = np.ones(self.projection.shape[1], np.float32)
+        vector = np.ones((self.projection.shape[1], 1))
         for _ in range(50):
-            vector = self.projection.T @ (self.projection @ vector)
-            vector /= np.linalg.norm(vector)
-        return float(np.linalg.norm(self.projection @ vector) ** 2) * 1.01
+            vector = _product(self._across, _product(self.projection, vector))
+            vector /= np.sqrt((vector**2).sum())
+        return float((_product(self.projection, vector) ** 2).sum()) * 1.01
 
     def _recover(self, own: Floats) -> Floats:
         """One row of raw ratings a person, from rows of own factors."""
-        target = (self.reduced @ own.T).astype(np.float32)
-        phi, rate = self.projection, np.float32(1 / self._size)
-        threshold = rate * np.float32(WEIGHT) * np.abs(phi.T @ target).max(axis=0)
-        found = np.zeros((phi.shape[1], own.shape[0]), np.float32)
+        target = _product(self.reduced, own.T)
+        phi, across, rate = self.projection, self._across, 1 / self._size
+        threshold = rate * WEIGHT * np.abs(_product(across, target)).max(axis=0)
+        found = np.zeros((phi.shape[1], own.shape[0]))
         ahead, momentum = found, 1.0
         for _ in range(STEPS):
-            moved = ahead - rate * (phi.T @ (phi @ ahead - target))
+            moved = ahead - rate * _product(across, _product(phi, ahead) - target)
             new = np.sign(moved) * np.maximum(np.abs(moved) - threshold, 0)
             grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-            ahead = new + np.float32((momentum - 1) / grown) * (new - found)
+            ahead = new + (momentum - 1) / grown * (new - found)
             found, momentum = new, grown
-        return found.T.astype(np.float64)
+        return found.T
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """What is recovered of everything that a person would rate."""
@@ -77,7 +87,7 @@ class SparseDescent(Descent):
         factors = self._own(ends, own.items.astype(np.uint32), own.values)
         mean = self._inner(self._recover(factors)[0])
         left = own.values - mean[own.items]
-        spread = np.sqrt((1.0 + float(left @ left)) / (1 + len(left)))
+        spread = np.sqrt((1.0 + float(product(left, left))) / (1 + len(left)))
         return mean, np.full(len(mean), spread)
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -107,3 +117,12 @@ class SparseDescent(Descent):
     ) -> Floats:
         """As `predict`, one row a person."""
         return self._inner(self._recover(self._own(ptr, item, value)))
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """`left @ right`, compiled."""
+    from tacit.kernels.descent import add_product  # compiled on first use
+
+    out = np.zeros((len(left), right.shape[1]))
+    add_product(left, np.ascontiguousarray(right), out)
+    return out

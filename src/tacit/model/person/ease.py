@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels.fixed_order import product
 from tacit.model.person.base import Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import Needed, Unfit
 
@@ -66,7 +67,7 @@ class EasePersonal(PersonalModel):
         """What everybody's likes say of the items in the Gram, as so many likes of one's own."""
         share = self._share[self.arrays["head"]]
         each = PRIOR_LIKES * share / (float(share.sum()) or 1.0)
-        return np.asarray(self.arrays["right"] @ (each @ self.arrays["left"]), np.float64)
+        return product(self.arrays["right"], product(each, self.arrays["left"]))
 
     def scores(self, own: Own) -> Floats:
         """What the likes say of items in the Gram, with everybody's; all others come after
@@ -78,7 +79,7 @@ class EasePersonal(PersonalModel):
         left = self.arrays["left"]
         right = self.arrays["right"]
         head = self.arrays["head"]
-        told = self._start + right @ left[liked].sum(axis=0)
+        told = self._start + product(right, left[liked].sum(axis=0))
         told[liked] -= (left[liked] * right[liked]).sum(axis=1)
         out = self._share - 1 + told.min()
         out[head] = told
@@ -97,7 +98,7 @@ class EasePersonal(PersonalModel):
         if target >= 0:
             everybody = float(self._start[target])
             speaks = (liked >= 0) & (own.items != item)
-            out[speaks] = self.arrays["left"][liked[speaks]] @ self.arrays["right"][target]
+            out[speaks] = product(self.arrays["left"][liked[speaks]], self.arrays["right"][target])
         return Reason(everybody, out)
 
     def similar(self, item: int) -> Floats:
@@ -107,7 +108,7 @@ class EasePersonal(PersonalModel):
             return super().similar(item)
         right = np.asarray(self.arrays["right"], np.float64)
         length = np.sqrt((right**2).sum(axis=1)) + 1e-12
-        out[self.arrays["head"]] = (
-            right @ right[self._place[item]] / (length * length[self._place[item]])
+        out[self.arrays["head"]] = product(right, right[self._place[item]]) / (
+            length * length[self._place[item]]
         )
         return out

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
+from tacit.kernels.fixed_order import inverse, product, solve, spread
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 
@@ -116,32 +117,32 @@ class FactorPersonal(PersonalModel):
         rows, start = self.loadings[own.items], self.start(own.items)
         weighted = rows * self.precision[own.items][:, None]
         diagonal = 1.0 + self.per_rating * len(own.items)
-        covariance = np.linalg.inv(np.diag(diagonal) + rows.T @ weighted)
-        rest = own.values - self.baseline[own.items] - rows @ start
-        parts = covariance @ (weighted * rest[:, None]).T
-        return Solved(start, np.asarray(covariance, np.float64), parts)
+        covariance = inverse(np.diag(diagonal) + product(rows.T, weighted))
+        rest = own.values - self.baseline[own.items] - product(rows, start)
+        parts = product(covariance, (weighted * rest[:, None]).T)
+        return Solved(start, covariance, parts)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """Baseline and loadings times the person's vector."""
         found = self._solve(own)
         vector = found.start + found.parts.sum(axis=1)
-        mean = self.baseline + self.loadings @ vector
-        spread = np.einsum("ij,ij->i", self.loadings @ found.covariance, self.loadings)
-        return mean, np.sqrt(spread + 1.0 / self.precision)
+        mean = self.baseline + product(self.loadings, vector)
+        unknown = spread(self.loadings, found.covariance)
+        return mean, np.sqrt(unknown + 1.0 / self.precision)
 
     def explain(self, own: Own, item: int) -> Reason:
         """What each own rating adds; what having rated says is shared out evenly."""
         found = self._solve(own)
         row = self.loadings[item]
-        shared = row @ found.start / max(len(own.items), 1)
-        told = row @ found.parts + (shared if len(own.items) else 0.0)
+        shared = product(row, found.start) / max(len(own.items), 1)
+        told = product(row, found.parts) + (shared if len(own.items) else 0.0)
         return Reason(float(self.baseline[item]), told)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the level, which all items share."""
         rows = self.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = product(rows, rows[item]) / np.maximum(length * length[item], 1e-12)
         return closeness
 
     def _vectors(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:
@@ -210,23 +211,18 @@ class LikedFactors(PersonalModel):
     @cached_property
     def everywhere(self) -> Floats:
         """The sum of all items' products: what unliked ones add to every solve."""
-        gram: Floats = self.factors.T @ self.factors
-        return gram
+        return product(self.factors.T, self.factors)
 
     def _parts(self, own: Own) -> Floats:
         """One column for each like; their sum is the person's vector."""
         rows, weight = self.factors[own.items], self.numbers["weight"]
         ridge = self.numbers["ridge"] * np.eye(rows.shape[1])
-        return np.asarray(
-            np.linalg.solve(
-                self.everywhere + weight * rows.T @ rows + ridge, (1 + weight) * rows.T
-            ),
-            np.float64,
-        )
+        system = self.everywhere + weight * product(rows.T, rows) + ridge
+        return solve(system, (1 + weight) * rows.T)
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """Scores, which rank items; their error is not known."""
-        scores = self.factors @ self._parts(own).sum(axis=1) + self._popular()
+        scores = product(self.factors, self._parts(own).sum(axis=1)) + self._popular()
         return scores, np.ones(len(scores))
 
     def _popular(self) -> Floats:
@@ -237,13 +233,13 @@ class LikedFactors(PersonalModel):
 
     def explain(self, own: Own, item: int) -> Reason:
         """What each like adds to the score, beyond popularity."""
-        return Reason(float(self._popular()[item]), self.factors[item] @ self._parts(own))
+        return Reason(float(self._popular()[item]), product(self.factors[item], self._parts(own)))
 
     def similar(self, item: int) -> Floats:
         """Cosine of the factors."""
         length = np.sqrt((self.factors**2).sum(axis=1))
-        closeness: Floats = (
-            self.factors @ self.factors[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = product(self.factors, self.factors[item]) / np.maximum(
+            length * length[item], 1e-12
         )
         return closeness
 

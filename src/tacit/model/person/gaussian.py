@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
+from tacit.kernels.fixed_order import inverse, product, spread
 
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""
@@ -117,18 +118,18 @@ def fold_in(
     rows = model.loadings[items]
     weighted = rows * model.precision[items][:, None]
     prior = np.diag(model.added(len(items)))
-    covariance = np.linalg.inv(prior + rows.T @ weighted)
+    covariance = inverse(prior + product(rows.T, weighted))
     residual = ratings - model.baseline[items]
-    pulled = weighted.T @ residual
-    misfit = model.precision[items] @ residual**2
+    pulled = product(residual, weighted)
+    misfit = product(model.precision[items], residual**2)
     hints = model.implied_by(items)
     if hints is not None:
         # Ratings are as far from the model as they are from what the choice implies.
         hint = hints.sum(axis=0)
         pulled += hint
-        misfit += hint @ hint
-    mean = covariance @ pulled
-    misfit -= pulled @ mean
+        misfit += product(hint, hint)
+    mean = product(covariance, pulled)
+    misfit -= product(pulled, mean)
     return Posterior(mean, covariance, own_scale(float(misfit), len(items)))
 
 
@@ -139,10 +140,9 @@ def predict(
     of its mean)."""
     chosen = slice(None) if items is None else items
     rows = model.loadings[chosen]
-    mean = model.baseline[chosen] + rows @ posterior.mean
-    spread = np.einsum("ij,ij->i", rows @ posterior.covariance, rows)
+    mean = model.baseline[chosen] + product(rows, posterior.mean)
     around = posterior.scale * (model.noise + model.variance[chosen])
-    return mean, np.sqrt(spread + around)
+    return mean, np.sqrt(spread(rows, posterior.covariance) + around)
 
 
 def influence(
@@ -151,11 +151,11 @@ def influence(
     """How far each own rating, and that it was given, moves the prediction of `target` from its
     baseline; the sum is the whole move."""
     posterior = fold_in(model, items, ratings)
-    turned = posterior.covariance @ model.loadings[target]
-    pull = (model.loadings[items] @ turned) * model.precision[items]
+    turned = product(posterior.covariance, model.loadings[target])
+    pull = product(model.loadings[items], turned) * model.precision[items]
     result: NDArray[np.float64] = pull * (ratings - model.baseline[items])
     hints = model.implied_by(items)
-    return result if hints is None else result + hints @ turned
+    return result if hints is None else result + product(hints, turned)
 
 
 def predict_cells(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels.fixed_order import product
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
@@ -66,7 +67,7 @@ class GaussianPersonal(PersonalModel):
             return None
         apart = np.asarray(self.arrays["loadings"], np.float64)
         apart = apart - np.asarray(self.arrays["usual"], np.float64)
-        found = apart @ np.asarray(self.arrays["implied"], np.float64)
+        found = product(apart, self.arrays["implied"])
         return np.ascontiguousarray(found)
 
     def _daily(self, own: Own) -> Daily | None:
@@ -114,7 +115,7 @@ class GaussianPersonal(PersonalModel):
         """Cosine of the loadings without the personal level, which all items share."""
         rows = self.model.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
+        closeness: Floats = product(rows, rows[item]) / np.maximum(length * length[item], 1e-12)
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels.fixed_order import product
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
@@ -86,9 +87,10 @@ class Neighbourhood(GaussianPersonal):
         weight = self.similar(item)[items] * (items != item)
         weight = weight / max(float(np.abs(weight).sum()), self.numbers["floor"])
         posterior = gaussian.fold_in(model, items, own.values)
-        turned = model.loadings[item] - weight @ model.loadings[items]
+        turned = model.loadings[item] - product(weight, model.loadings[items])
         rest = own.values - model.baseline[items]
-        pull = model.loadings[items] @ (posterior.covariance @ turned) * model.precision[items]
+        along = product(posterior.covariance, turned)
+        pull = product(model.loadings[items], along) * model.precision[items]
         return Reason(float(model.baseline[item]), rest * (pull + weight))
 
     def similar(self, item: int) -> Floats:

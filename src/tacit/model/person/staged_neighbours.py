@@ -22,24 +22,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.hidden import shapes
+from tacit.kernels.fixed_order import product, solve, steady_solve
 from tacit.model.person import gaussian
-from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
+from tacit.model.person.base import Cells, Floats, Own, Reason, Rows, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
 from tacit.model.person.needs import MOST_NEIGHBOURS, Needed, Number, check_lists
 
 STEADY = 0.1
 """That of `tacit.model.person.kernels`."""
+TOGETHER = 256
+"""Items whose small systems are solved side by side."""
 
 
 class StageWeights(NamedTuple):
-    """The second stage for one item."""
+    """The second stage for a few items, a row each."""
 
     used: NDArray[np.int64]
     """Own ratings, by their place."""
     values: Floats
     """The weight of each."""
-    explained: float
-    """How much of the item's variance they explain."""
+    explained: Floats
+    """How much of each item's variance they explain."""
 
     def __repr__(self) -> str:
         return shapes(self)
@@ -60,8 +63,8 @@ class Staged(GaussianPersonal):
         """What `_weights` needs of a person, for all items."""
 
     @abstractmethod
-    def _weights(self, item: int, prepared: Any) -> StageWeights:
-        """The second stage for one item."""
+    def _weights(self, items: Rows, prepared: Any) -> StageWeights:
+        """The second stage for these items."""
 
     @abstractmethod
     def _added(self, cells: Cells, rest: Floats) -> Floats:
@@ -73,10 +76,11 @@ class Staged(GaussianPersonal):
         mean, sd = gaussian.predict(self.model, gaussian.fold_in(self.model, own.items, own.values))
         rest, variance = own.values - mean[own.items], sd**2
         prepared = self._prepare(own)
-        for item in range(len(mean) if len(own.items) else 0):
-            weights = self._weights(item, prepared)
-            mean[item] += weights.values @ rest[weights.used]
-            variance[item] -= weights.explained
+        for first in range(0, len(mean) if len(own.items) else 0, TOGETHER):
+            items = np.arange(first, min(first + TOGETHER, len(mean)))
+            weights = self._weights(items, prepared)
+            mean[items] += (weights.values * rest[weights.used]).sum(axis=1)
+            variance[items] -= weights.explained
         return mean, np.sqrt(np.maximum(variance, self.model.noise))
 
     def explain(self, own: Own, item: int) -> Reason:
@@ -84,13 +88,12 @@ class Staged(GaussianPersonal):
         z linear in d."""
         model, weight = self.model, np.zeros(len(own.items))
         if len(own.items):
-            found = self._weights(item, self._prepare(own))
-            weight[found.used] = found.values
-        turned = model.loadings[item] - weight @ model.loadings[own.items]
+            found = self._weights(np.array([item]), self._prepare(own))
+            weight[found.used[0]] = found.values[0]
+        turned = model.loadings[item] - product(weight, model.loadings[own.items])
         posterior = gaussian.fold_in(model, own.items, own.values)
-        pull = (
-            model.loadings[own.items] @ (posterior.covariance @ turned) * model.precision[own.items]
-        )
+        along = product(posterior.covariance, turned)
+        pull = product(model.loadings[own.items], along) * model.precision[own.items]
         return Reason(
             float(model.baseline[item]), (own.values - model.baseline[own.items]) * (pull + weight)
         )
@@ -130,19 +133,19 @@ class FactorNeighbours(Staged):
         left = self.model.variance - (self._factor**2).sum(axis=1)
         return np.asarray(self.model.noise + np.maximum(left, 0.0))
 
-    def _prepare(self, own: Own) -> tuple[Floats, Floats]:
-        return self._factor[own.items], self._doubt[own.items]
+    def _prepare(self, own: Own) -> tuple[Floats, Floats, Floats]:
+        """Own rows of the factor, their products, and the variance beside them."""
+        rows, doubt = self._factor[own.items], self._doubt[own.items]
+        return rows, product(rows, rows.T) + np.diag(doubt), doubt
 
-    def _weights(self, item: int, prepared: tuple[Floats, Floats]) -> StageWeights:
-        rows, doubt = prepared
-        covariance = rows @ self._factor[item]
-        order = np.argsort(-np.abs(covariance) / np.sqrt(doubt), kind="stable")
-        used = order[: int(self.numbers["neighbours"])].astype(np.int64)
-        near, right = rows[used], covariance[used]
-        weights = np.asarray(
-            np.linalg.solve(near @ near.T + np.diag(doubt[used]), right), np.float64
-        )
-        return StageWeights(used, weights, float(weights @ right))
+    def _weights(self, items: Rows, prepared: tuple[Floats, Floats, Floats]) -> StageWeights:
+        rows, system, doubt = prepared
+        covariance = product(self._factor[items], rows.T)
+        order = np.argsort(-np.abs(covariance) / np.sqrt(doubt), axis=1, kind="stable")
+        used = order[:, : int(self.numbers["neighbours"])].astype(np.int64)
+        right = np.take_along_axis(covariance, used, axis=1)
+        weights = solve(system[used[:, :, None], used[:, None]], right)
+        return StageWeights(used, weights, (weights * right).sum(axis=1))
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
         from tacit.kernels.neighbours import predict_neighbours
@@ -167,8 +170,7 @@ class FactorNeighbours(Staged):
         """Cosine of what items share beyond the personal level."""
         rows = np.column_stack([self.model.loadings[:, 1:], self._factor])
         length = np.sqrt((rows**2).sum(axis=1))
-        closeness: Floats = rows @ rows[item] / np.maximum(length * length[item], 1e-12)
-        return closeness
+        return np.asarray(product(rows, rows[item]) / np.maximum(length * length[item], 1e-12))
 
 
 class KeptNeighbours(Staged):
@@ -209,24 +211,25 @@ class KeptNeighbours(Staged):
         system[np.diag_indices(len(own.items))] = self.model.noise + self.model.variance[own.items]
         return place, system
 
-    def _weights(self, item: int, prepared: tuple[NDArray[np.int64], Floats]) -> StageWeights:
+    def _weights(self, items: Rows, prepared: tuple[NDArray[np.int64], Floats]) -> StageWeights:
         place, system = prepared
+        most = int(self.numbers["neighbours"])
+        chosen = [self._rated(item, place, most) for item in items.tolist()]
+        count = np.array([len(used) for used, _ in chosen])
+        shape = (len(items), int(count.max(initial=0)))
+        used, right = np.zeros(shape, np.int64), np.zeros(shape)
+        for row, (near, value) in enumerate(chosen):
+            used[row, : len(near)], right[row, : len(near)] = near, value
+        weights = steady_solve(system[used[:, :, None], used[:, None]], right, count, STEADY)
+        return StageWeights(used, weights, (weights * right).sum(axis=1))
+
+    def _rated(
+        self, item: int, place: NDArray[np.int64], most: int
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """The own ratings of an item's closest neighbours, by their place, and the covariances."""
         near, value = self._near(item)
         known = place[near] >= 0
-        used = place[near][known][: int(self.numbers["neighbours"])]
-        right = value[known][: len(used)]
-        while len(used):
-            part = system[np.ix_(used, used)]
-            try:
-                left = np.diag(np.linalg.cholesky(part)) ** 2
-                steady = bool((left >= STEADY * np.diag(part)).all())
-            except np.linalg.LinAlgError:
-                steady = False
-            if steady:
-                break
-            used, right = used[: len(used) // 2], right[: len(used) // 2]
-        weights = np.asarray(np.linalg.solve(system[np.ix_(used, used)], right), np.float64)
-        return StageWeights(used, weights, float(weights @ right))
+        return place[near][known][:most], value[known][:most]
 
     def _added(self, cells: Cells, rest: Floats) -> Floats:
         from tacit.model.person.kernels import predict_kept
