@@ -129,7 +129,7 @@ class Crowd:
         """By address, in the order in which they came."""
         self._silent: dict[str, dict[Seat, None]] = {}
         self._waiting: dict[str, dict[Seat, None]] = {}
-        """Those that the server waits for, the longest first; all of them, under no address, too."""
+        """Those that the server waits for, the longest first; under `ALL` of every address."""
         self.count = 0
 
     def enter(self, address: str) -> Seat | None:
