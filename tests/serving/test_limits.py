@@ -86,6 +86,8 @@ def test_ordinary_requests_pass_one_after_another_and_at_once() -> None:
     assert talk(GET + b"\r\n").told.count(b"200 OK") == 1
     assert talk(GET + b"\r\n", GET, b"\r\n").told.count(b"200 OK") == 2
     assert talk((GET + b"\r\n") * 3).told.count(b"200 OK") == 3
+    body = b"POST /x HTTP/1.1\r\ncontent-length: 100000\r\n\r\n" + bytes(100_000)
+    assert talk(body, body).told.count(b"200 OK") == 2
     many = [GET + b"a: " + b"x" * 10_000 + b"\r\n\r\n"] * 5
     assert talk(*many).told.count(b"200 OK") == 5
 

@@ -34,6 +34,8 @@ class Guarded(HttpToolsProtocol):
         self._head = 0
         self._reading = True
         """Whether a header is on its way, or may be."""
+        self._ended = False
+        """Whether a message ended in the bytes that came last."""
         self._refused = False
         self._looks: asyncio.TimerHandle | None = None
         self._left = 0
@@ -60,8 +62,9 @@ class Guarded(HttpToolsProtocol):
             return
         if self._reading:
             self.seat.expect(HEADER_SECONDS)
+        self._ended = False
         super().data_received(data)
-        if self._reading:
+        if self._reading and not self._ended:  # else these bytes were a message, for the most part
             self._head += len(data)
             if self._head > HEADER_BYTES:
                 self._refuse()
@@ -81,7 +84,7 @@ class Guarded(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """What follows is the header of the next request."""
-        self._reading = True
+        self._reading = self._ended = True
         if not self._refused:
             super().on_message_complete()
             self.seat.relax()
