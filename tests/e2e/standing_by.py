@@ -22,8 +22,8 @@ for name in (
     "tacit.methods.first_order.rounds",
     "tacit.methods.refine.factors",
     "tacit.model.model",
+    "tacit.serving.http.door",
     "tacit.serving.http.headers",
-    "tacit.serving.http.lines",
     "tacit.serving.http.watch",
     "uvicorn.lifespan.on",
 ):

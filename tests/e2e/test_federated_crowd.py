@@ -1,5 +1,5 @@
 """Connections that say nothing, or begin and never end, by the thousand: honest devices are
-served all the same. Ten thousand with `--full`."""
+served all the same, with and without TLS. Ten thousand with `--full`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import resource
 import socket
+import ssl
 import urllib.request
 
 import numpy as np
@@ -32,7 +33,7 @@ def many_files():
 
 
 def crowd(port: int, count: int) -> list[socket.socket]:
-    """Every other one has begun a request."""
+    """Every other one has begun a request; under TLS it has said no hello."""
     made = []
     for number in range(count):
         made.append(socket.create_connection(("127.0.0.1", port), timeout=60))
@@ -42,12 +43,24 @@ def crowd(port: int, count: int) -> list[socket.socket]:
     return made
 
 
-def test_a_silent_crowd_keeps_nobody_out(federation, small, full, many_files) -> None:
+@pytest.mark.parametrize("secure", [False, True], ids=["plain", "tls"])
+def test_a_silent_crowd_keeps_nobody_out(
+    federation, small, full, many_files, secure, authority, tmp_path
+) -> None:
     """The servers have files for fewer; a round goes on while the crowd comes back."""
     count = CROWD if full else FEW
     if many_files < count + 500:
         pytest.skip(f"this process may open {many_files} files only")
-    f = federation(small.ratings, **small.faultless)
+    options, trust = dict(small.faultless), {}
+    if secure:
+        ca, certificate, key = authority(tmp_path, "right")
+        own = ["--tls-cert", str(certificate), "--tls-key", str(key)]
+        options |= {"aggregator": own, "tls_cert": certificate, "tls_key": key, "ca": ca}
+        trust = {"ca": str(ca)}
+    f = federation(small.ratings, **options)
+    if secure:
+        f.url = {role: f"https://127.0.0.1:{port}" for role, port in f.port.items()}
+        f.context = ssl.create_default_context(cafile=ca)
     if not full:
         some = SOME.format(FILES) + MAIN
         f.main |= {"recommender": some, "aggregator": some}
@@ -67,7 +80,7 @@ def test_a_silent_crowd_keeps_nobody_out(federation, small, full, many_files) ->
             # a line may be cut in the crowd, and a machine be slow: it comes anew then
             with contextlib.suppress(ConnectionError, TimeoutError):
                 url = f"{f.url[role]}/healthz"
-                with urllib.request.urlopen(url, timeout=5) as answer:
+                with urllib.request.urlopen(url, timeout=5, context=f.context) as answer:
                     return answer.status == 200
             come()
         return False
@@ -76,7 +89,7 @@ def test_a_silent_crowd_keeps_nobody_out(federation, small, full, many_files) ->
         await asyncio.to_thread(come)
         for role in ("recommender", "aggregator"):
             assert await asyncio.to_thread(served, role)
-        fleet = asyncio.create_task(f.fleet())
+        fleet = asyncio.create_task(f.fleet(**trust))
         while not fleet.done():
             await asyncio.to_thread(come)
             await asyncio.wait([fleet], timeout=2)

@@ -8,8 +8,6 @@ import json
 import sqlite3
 import ssl
 import time
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,65 +17,9 @@ from patience import PATIENCE
 from tacit.data.sample import sample
 from tacit.errors import Failure
 
-# ------------------------------------------------------------------ certificates
-
-
-def authority(folder: Path, name: str) -> tuple[Path, Path, Path]:
-    """A certificate authority of one's own, and a server's certificate by it: (authority,
-    certificate, key)."""
-    import ipaddress
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    now, made = datetime.now(UTC), {}
-    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    names = [
-        x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"{name} {k}")])
-        for k in ("root", "server")
-    ]
-    for k, key in enumerate(keys):
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(names[k])
-            .issuer_name(names[0])
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=k == 0, path_length=None), critical=True)
-            .add_extension(
-                x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
-            )
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(keys[0].public_key()),
-                critical=False,
-            )
-        )
-        if k:
-            local = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-            builder = builder.add_extension(local, critical=False)
-        else:
-            sign = x509.KeyUsage(*(flag in (5, 6) for flag in range(9)))  # keyCertSign, cRLSign
-            builder = builder.add_extension(sign, critical=True)
-        made[k] = folder / f"{name}-{k}.pem"
-        made[k].write_bytes(
-            builder.sign(keys[0], hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-        )
-    private = folder / f"{name}-key.pem"
-    private.write_bytes(
-        keys[1].private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return made[0], made[1], private
-
 
 def test_training_over_tls_believes_certificates_and_pins_alone(
-    federation, small, tmp_path
+    federation, small, tmp_path, authority
 ) -> None:
     ca, certificate, key = authority(tmp_path, "right")
     other, _, _ = authority(tmp_path, "wrong")

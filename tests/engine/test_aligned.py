@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.pack import pack
+from tacit.data.packed.packed import write_pack
 from tacit.data.ratings import Ratings
+from tacit.data.read import read
 from tacit.data.schema import Schema
 from tacit.engine.federated import Federated
 from tacit.engine.local import Local
 from tacit.engine.simulate import Simulate
 from tacit.engine.threads import Threads
-from tacit.fitting.run import trial
+from tacit.fitting.run import _Run, trial
 from tacit.methods import find
 
 USERS = ("ann", "bob", "cyd")
@@ -69,3 +72,76 @@ def test_she_takes_part_like_a_device_without_ratings(method) -> None:
 def test_her_device_reports_like_any_other(engine) -> None:
     made = find("one-bit")(epsilon=4.0, engine=engine)
     trial(made, RATINGS, items=CATALOGUE, users=3)
+
+
+TABLE = "user,item,rating\n" + "".join(
+    f"p{person},{item},{1 + (person + place) % 5}\n"
+    for person in range(12)
+    for place, item in enumerate("abc")
+)
+
+
+@pytest.mark.parametrize("way", ["csv", "pack", "packed", "likes"])
+@pytest.mark.parametrize("engine", ["local", "federated"])
+def test_reading_over_a_catalogue_hides_nobody(engine, way, tmp_path) -> None:
+    """Whichever reader drops ratings, the people are those of the table."""
+    options = {"positive": 2} if way == "likes" else {}
+    catalogue = Catalogue(("a", "b", "c"))
+    people = {}
+    for name, last in (("listed", "x,a,5"), ("unlisted", "x,odd,5"), ("low", "x,a,1")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"{TABLE}{last}\n")
+        over = {"items": catalogue}
+        if way == "pack":
+            write_pack(read(path, (1, 5)), tmp_path / f"{name}.tacit")
+            path = tmp_path / f"{name}.tacit"
+        elif way == "packed":
+            pack(path, tmp_path / f"{name}.tacit", scale=(1, 5), items=catalogue)
+            path, over = tmp_path / f"{name}.tacit", {}
+        scale = {} if path.suffix == ".tacit" else {"scale": (1, 5)}
+        made = {"local": Local, "federated": Federated}[engine](
+            read(path, **scale, **over, **options)
+        )
+        made.align(catalogue)
+        people[name] = tuple(made.ratings.users)
+    assert len(people["listed"]) == 13
+    assert people["listed"] == people["unlisted"] == people["low"]
+
+
+def test_reports_and_shares_do_not_depend_on_what_was_rated(tmp_path) -> None:
+    """Seen: 62 reports for 63, and noise with a standard deviation of 3.819 for 3.771."""
+    catalogue = Catalogue(("a", "b", "c"))
+    reports, sds = {}, {}
+    for name in ("a", "odd"):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"{TABLE}x,{name},5\n")
+        ratings = read(path, (1, 5), items=catalogue)
+        run = _Run(find("one-bit")(epsilon=4.0, engine="local"), ratings, catalogue, 13, None)
+        run.go()
+        reports[name] = sum(each.reports for each in run.engine.traffic)
+        model = find("bias")(epsilon=5.0, engine="federated", noise_from="both")
+        run = _Run(model, ratings, catalogue, 13, None)
+        drawn = []
+        noise = run.engine._noise
+
+        def seen(*given, noise=noise, drawn=drawn):
+            made = noise(*given)
+            drawn.append(made.sd)
+            return made
+
+        run.engine._noise = seen
+        run.go()
+        sds[name] = drawn
+    assert reports["a"] == reports["odd"] == 13
+    assert sds["a"] == sds["odd"]
+
+
+def test_who_is_left_out_takes_no_part(tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"{TABLE}x,odd,5\n")
+    ratings = read(path, (1, 5), items=Catalogue(("a", "b", "c")))
+    assert ratings.n_users == 12
+    assert ratings.whole().n_users == 13
+    left, count = ratings.without(["x"])
+    assert count == 1
+    assert left.whole().n_users == 12

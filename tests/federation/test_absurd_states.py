@@ -254,3 +254,12 @@ def test_no_round_is_refused_because_of_two_the_other_was_run(monkeypatch):
     assert "choice" in loop.done
     assert "effects instead" in loop.done
     assert not drowns[-1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_plan_may_tell_has_room_and_no_more(method) -> None:
+    made = assembled(method)
+    sizes = [len(arrays.pack_state(packed)) for _, packed in states(made)]
+    assert max(sizes) < made.most_told / 2
+    assert made.most_told < 8 << 20
+    assert made.most_told < made.most_published < 32 << 20

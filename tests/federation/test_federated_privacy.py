@@ -129,6 +129,23 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(tmp_path)
     assert again.answer(told(made), state(), b"m" * 32) == first
 
 
+@pytest.mark.filterwarnings("ignore::tacit.TacitNotice")
+def test_a_device_whose_items_are_not_listed_takes_part_all_the_same(tmp_path) -> None:
+    """Who stayed away would show the servers that she rated none of the catalogue."""
+    from tacit.federation.device.memory import MemorisedDevice
+
+    made = assemble(task())
+    answers = []
+    for item in (ITEMS[1], "elsewhere"):
+        (tmp_path / item).mkdir()
+        mine = tmp_path / item / "mine.csv"
+        mine.write_text(f"item,rating\n{item},5\n")
+        facts = {"label": 7, "secret": "ab" * 32}
+        one = MemorisedDevice(tmp_path / item, made, str(mine), POLICY, facts)
+        answers.append(one.answer(told(made), state(), b"m" * 32))
+    assert len(answers[0]) == len(answers[1])
+
+
 def test_a_device_with_a_full_disk_says_so_and_sends_nothing(tmp_path, monkeypatch) -> None:
     from tacit.federation.device import memory
 

@@ -10,8 +10,10 @@ import uvicorn
 from starlette.types import Message
 from uvicorn.server import ServerState
 
-from tacit.serving.http import bodies as limits
-from tacit.serving.http.bodies import HEADER_BYTES, BodyLimits, Guarded, Refused, whole_body
+from tacit.serving.http import lines as limits
+from tacit.serving.http.bodies import BodyLimits, Refused, whole_body
+from tacit.serving.http.crowd import Crowd
+from tacit.serving.http.lines import HEADER_BYTES, Guarded
 
 
 class Wire(asyncio.Transport):
@@ -26,6 +28,13 @@ class Wire(asyncio.Transport):
 
     def close(self) -> None:
         self.closed = True
+
+    abort = close
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
 
     def is_closing(self) -> bool:
         return self.closed
@@ -52,7 +61,10 @@ def talk(*pieces: bytes, patience: float | None = None) -> Wire:
         config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none")
         config.load()
         wire = Wire()
-        protocol = Guarded(config, ServerState(), {})
+        seat = Crowd(9).enter("127.0.0.1")
+        assert seat is not None
+        seat.expect(limits.HEADER_SECONDS)  # as a door does
+        protocol = Guarded(config, ServerState(), {}, seat=seat)
         protocol.connection_made(wire)
         for piece in pieces:
             protocol.data_received(piece)
@@ -74,6 +86,8 @@ def test_ordinary_requests_pass_one_after_another_and_at_once() -> None:
     assert talk(GET + b"\r\n").told.count(b"200 OK") == 1
     assert talk(GET + b"\r\n", GET, b"\r\n").told.count(b"200 OK") == 2
     assert talk((GET + b"\r\n") * 3).told.count(b"200 OK") == 3
+    body = b"POST /x HTTP/1.1\r\ncontent-length: 100000\r\n\r\n" + bytes(100_000)
+    assert talk(body, body).told.count(b"200 OK") == 2
     many = [GET + b"a: " + b"x" * 10_000 + b"\r\n\r\n"] * 5
     assert talk(*many).told.count(b"200 OK") == 5
 

@@ -54,6 +54,30 @@ class Positive(AnyType):
             self.fail(f"{value!r} is not a number; put --positive after the file", param, ctx)
 
 
+def _addresses(
+    context: click.Context, option: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    from ipaddress import ip_address
+
+    from tacit.errors import SettingError
+
+    for each in given:
+        try:
+            ip_address(each)
+        except ValueError:
+            raise SettingError(
+                f"--trusted-proxy {each} is no address", remedy="for example 10.0.0.7"
+            ) from None
+    return given
+
+
+proxies_option = click.option(
+    "--trusted-proxy",
+    multiple=True,
+    metavar="ADDRESS",
+    callback=_addresses,
+    help="A proxy before this server: it may hold as many connections as there are.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 positive_option = click.option(
     "--positive",

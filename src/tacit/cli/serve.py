@@ -9,7 +9,7 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import note
+from tacit.cli.options import note, proxies_option
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ PORT = click.IntRange(0, 65535)
     help="Of the arrays that browsers get; the error is stated.",
 )
 @click.option("--access-log/--no-access-log", default=True, help="Paths without their queries.")
+@proxies_option
 @click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM).")
 @click.option("--tls-key", metavar="FILE", help="Its private key (PEM).")
 def serve(models: tuple[str, ...], **o: Any) -> None:
@@ -148,7 +149,13 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
         ),
     )
     place = Place(
-        o["host"], o["port"], o["metrics_port"], o["metrics_host"], o["tls_cert"], o["tls_key"]
+        o["host"],
+        o["port"],
+        o["metrics_port"],
+        o["metrics_host"],
+        o["tls_cert"],
+        o["tls_key"],
+        o["trusted_proxy"],
     )
 
     def ready(page: str, metrics: str | None) -> None:

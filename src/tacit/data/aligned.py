@@ -10,14 +10,14 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 
 
-def aligned(ratings: Ratings, items: Catalogue, *, keep_people: bool = False) -> Ratings:
+def aligned(ratings: Ratings, items: Catalogue) -> Ratings:
     """The ratings over the rows of a public catalogue; ratings of other items are dropped
-    and counted. People who are left with none go too, unless they are to be kept."""
+    and counted. People who are left with none stay in `everyone` alone."""
     if list(items.ids) == list(ratings.items):
         return ratings
     rows = np.array([items.index.get(name, -1) for name in ratings.items], np.int64)
     row = rows[ratings.item]
-    kept = ratings.take(row >= 0, drop_empty=not keep_people)
+    kept = ratings.filtered(row >= 0)
     moved = row[row >= 0]
     order = np.lexsort((moved, kept.user))
     dropped = kept.notes.dropped_items + int((row < 0).sum())

@@ -115,6 +115,9 @@ class Ratings(Suggesting):
     value: NDArray[np.float32]
     time: NDArray[np.int64] | None = None
     notes: Notes = field(default_factory=Notes)
+    everyone: Sequence[str] | None = None
+    """Ids of all people of the table, in the order of `users`, where a catalogue or a threshold
+    of likes left some of them without a rating; None where all of them are in `users`."""
 
     __repr__ = shapes
 
@@ -173,7 +176,10 @@ class Ratings(Suggesting):
         gone = {clean(person) for person in people}
         keep = np.array([user not in gone for user in self.users], bool)
         left = self.take(np.repeat(keep, np.diff(self.ptr)))
-        return left, int((~keep).sum())
+        if self.everyone is None:
+            return left, int((~keep).sum())
+        others = [user for user in self.everyone if user not in gone]
+        return replace(left, everyone=others), len(self.everyone) - len(others)
 
     def rated(self) -> Ratings:
         """The same without items that have no rating: where ids come from the ratings, an
@@ -183,6 +189,24 @@ class Ratings(Suggesting):
         names = [self.items[int(row)] for row in np.flatnonzero(kept)]
         item = place[self.item].astype(np.uint32)
         return replace(self, items=names, item=item)
+
+    def whole(self) -> Ratings:
+        """The same with `everyone`, people without a rating too: for engines that show who
+        takes part, where somebody who is missing would tell what she rated."""
+        if self.everyone is None:
+            return self
+        counts = dict(zip(self.users, np.diff(self.ptr).tolist(), strict=True))
+        sizes = [counts.get(user, 0) for user in self.everyone]
+        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return replace(self, users=self.everyone, ptr=ptr, everyone=None)
+
+    def filtered(self, keep: NDArray[np.bool_]) -> Ratings:
+        """The ratings where `keep` holds, when a catalogue or a threshold decides: people who
+        are left with none stay in `everyone`."""
+        kept = self.take(keep)
+        if self.everyone is None and kept.n_users == self.n_users:
+            return kept
+        return replace(kept, everyone=self.users if self.everyone is None else self.everyone)
 
     def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
         """The ratings where `keep` holds; people left with none disappear unless

@@ -78,11 +78,11 @@ class InMemory:
     def align(self, items: Catalogue) -> None:
         """Put the ratings over the rows of a public catalogue.
 
-        Where it is seen who takes part, people whose items are not in it stay, and
-        contribute nothing: that they were missing would tell what they rated.
+        Where it is seen who takes part, all people of the table do: those whose items are
+        not in it contribute nothing. That they were missing would tell what they rated.
         """
-        kept = self.shows_people
-        self.ratings = aligned(self.ratings, items, keep_people=kept)
+        over = aligned(self.ratings, items)
+        self.ratings = over.whole() if self.shows_people else over
 
     def limit(self, most: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""

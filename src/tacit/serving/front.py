@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tacit.serving.http.answer import Answered, Headers, plain
 from tacit.serving.http.bodies import BodyLimits, Refused, whole_body
+from tacit.serving.http.pieces import in_pieces
 from tacit.serving.http.watch import Metrics, log
 from tacit.serving.shelf import Shelf
 
@@ -47,6 +48,7 @@ class Front:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        send = in_pieces(send)
         begun = time.perf_counter()
         path: str = scope["path"]
         if self.root and not path.startswith(f"{self.root}/"):

@@ -15,7 +15,8 @@ import uvicorn
 
 from tacit.errors import SettingError
 from tacit.serving.app import Server, metrics_app
-from tacit.serving.http.bodies import Guarded
+from tacit.serving.http.crowd import Crowd, make_room, most_connections
+from tacit.serving.http.door import CountedServer
 
 BACKLOG = 2048
 KEEP_ALIVE = 30
@@ -23,7 +24,7 @@ KEEP_ALIVE = 30
 GRACE = 10
 """Seconds for running requests to end before a stop."""
 CONNECTIONS = 4096
-"""More at once are answered 503."""
+"""Open at a time, at most."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,17 @@ class Place:
     metrics_host: str = "127.0.0.1"
     tls_cert: str | None = None
     tls_key: str | None = None
+    proxies: tuple[str, ...] = ()
+    """Addresses of proxies before the server: many people's."""
 
 
-class _Server(uvicorn.Server):
+class _Server(CountedServer):
     """Says when it listens."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None = None) -> None:
-        super().__init__(config)
+    def __init__(
+        self, config: uvicorn.Config, crowd: Crowd, ready: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(config, crowd)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -52,7 +57,7 @@ class _Server(uvicorn.Server):
             self._ready()
 
 
-class _Beside(uvicorn.Server):
+class _Beside(CountedServer):
     """A second server in the same process: signals are the first one's."""
 
     @contextlib.contextmanager
@@ -107,7 +112,6 @@ def _loop() -> Callable[[], asyncio.AbstractEventLoop]:
 def _config(app: Any, place: Place | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=Guarded,
         ws="none",
         log_config=None,
         log_level="warning",
@@ -116,7 +120,6 @@ def _config(app: Any, place: Place | None) -> uvicorn.Config:
         date_header=place is not None,
         proxy_headers=False,
         backlog=BACKLOG,
-        limit_concurrency=CONNECTIONS,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
         ssl_certfile=place.tls_cert if place else None,
@@ -133,7 +136,9 @@ async def _serve(
 ) -> None:
     scheme = "https" if place.tls_cert else "http"
     addresses = (_address(scheme, page), _address("http", beside) if beside else None)
-    main = _Server(_config(server.app, place), lambda: ready(*addresses))
+    make_room()
+    crowd = Crowd(min(CONNECTIONS, most_connections()), place.proxies)
+    main = _Server(_config(server.app, place), crowd, lambda: ready(*addresses))
     loop = asyncio.get_running_loop()
     tasks = set[asyncio.Task[None]]()
 
@@ -147,7 +152,7 @@ async def _serve(
     if beside is None:
         await main.serve([page])
         return
-    second = _Beside(_config(metrics_app(server), None))
+    second = _Beside(_config(metrics_app(server), None), crowd)
     watching = asyncio.create_task(second.serve([beside]))
     await main.serve([page])
     second.should_exit = True

@@ -27,8 +27,9 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     import uvicorn
 
     from tacit.federation.protocol.lasting import leave_what_is_loaded, take_short_turns
+    from tacit.serving.http.crowd import Crowd, make_room, most_connections
+    from tacit.serving.http.door import CountedServer
     from tacit.serving.http.headers import check_origin
-    from tacit.serving.http.lines import Patience, make_room
     from tacit.serving.http.stops import end_well
     from tacit.serving.http.watch import start_logs
 
@@ -51,7 +52,6 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
         date_header=False,
         proxy_headers=False,
         ws="none",
-        http=Patience,
     )
     ports = [(o["host"], o["port"])]
     if o["watch_port"] is not None:
@@ -59,7 +59,8 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     leave_what_is_loaded()
     take_short_turns()
     end_well()
-    uvicorn.Server(config).run([_listening(*each) for each in ports])
+    crowd = Crowd(most_connections(), o["trusted_proxy"])
+    CountedServer(config, crowd).run([_listening(*each) for each in ports])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.federate.secret import insecure_option, secret_in, token_file_option, token_of
-from tacit.cli.options import F, several
+from tacit.cli.options import F, proxies_option, several
 
 if TYPE_CHECKING:
     from tacit.federation.protocol.keys import Identity
@@ -73,6 +73,7 @@ server_options: Callable[[F], F] = several(
         help="Pages that may take part, as https://HOST; again for more.",
     ),
     insecure_option,
+    proxies_option,
     click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM)."),
     click.option("--tls-key", metavar="FILE", help="Its private key (PEM)."),
     click.option(

@@ -91,6 +91,13 @@ class Texts(Names):
         return self.ends.astype("<i8").tobytes() + self.data
 
 
+def left_of(names: Names, alive: NDArray[np.bool_]) -> Names:
+    """The ids of the people who are `alive`."""
+    if isinstance(names, Numbers):
+        return Numbers(names.numbers[alive])
+    return Texts.of([names[int(k)] for k in np.flatnonzero(alive)])
+
+
 def joined(parts: Sequence[Names]) -> Names:
     """The ids of several runs of people, one after the other."""
     numbers = [part.numbers for part in parts if isinstance(part, Numbers)]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.packed.names import Names, joined, names_of
+from tacit.data.packed.names import Names, joined, left_of, names_of
 from tacit.data.packed.store import Numbered, PackFile, PackWriter, RecordShape, numbers_or_texts
 from tacit.data.ratings import ByItem, Notes, Ratings
 from tacit.data.schema import Schema
@@ -186,7 +186,15 @@ class Packed(Ratings):
             if time is not None and self.time is not None:
                 time[cells] = self.time[cells]
         return Ratings(
-            self.schema, list(self.users), self.items, self.ptr, item, value, time, self.notes
+            self.schema,
+            list(self.users),
+            self.items,
+            self.ptr,
+            item,
+            value,
+            time,
+            self.notes,
+            self.everyone,
         )
 
 
@@ -210,12 +218,15 @@ def packed_in(file: PackFile) -> Packed:
         raise file.damaged() from None
     users = names_of(kind, file.people, file.part("users"), file.label)
     items = names_of("texts", file.shape.items, file.part("items"), file.label)
+    everyone = None
+    alive = counts > 0
+    if not alive.all():
+        everyone, users, ptr = list(users), left_of(users, alive), ptr[np.append(True, alive)]
     reader = Reader(file)
     column: Callable[[str], Any] = partial(FileColumn, reader)
     time = None if file.shape.times is None else column("time")
-    return Packed(
-        schema, users, list(items), ptr, column("item"), column("value"), time, notes, reader
-    )
+    cells = (column("item"), column("value"), time)
+    return Packed(schema, users, list(items), ptr, *cells, notes, everyone, reader)
 
 
 def facts_of(schema: Schema, notes: Notes) -> dict[str, Any]:
@@ -242,7 +253,8 @@ def shape_of(ratings: Ratings) -> RecordShape:
 
 
 def write_pack(ratings: Ratings, target: Path) -> None:
-    """Ratings in memory as a packed file."""
+    """Ratings in memory as a packed file, with people of the table who have none."""
+    ratings = ratings.whole()
     with PackWriter(target, shape_of(ratings)) as writer:
         cells = Numbered(ratings.item, ratings.value, ratings.time)
         writer.add(np.diff(ratings.ptr), cells)

@@ -64,7 +64,9 @@ def assemble(
     """Ratings in user order. Ids are in an order that depends on their set only. `spot`
     puts a line into words."""
     check_size(cells.user.size)
+    there = None
     if catalogue is not None:
+        there = present(cells.user, len(user_names))
         before = cells.item.size
         if not item_text:
             check_listed(item_names, catalogue, label)
@@ -86,13 +88,16 @@ def assemble(
         else:
             message, remedy = ("no rating is left", "give a file with explicit ratings")
         raise DataError(message, place=label, remedy=remedy)
+    everyone = None if there is None else [user_names[int(k)] for k in np.flatnonzero(there)]
     user_names = drop_absent(cells, user_names)
+    if everyone is not None and len(everyone) == len(user_names):
+        everyone = None
     need_two_people(len(user_names), label)
     ptr = sort_rows(cells, len(user_names))
     ptr, repeated = merge_repeats(cells, ptr, duplicates, label, spot)
     notes = replace(notes, duplicates=repeated)
     ratings = Ratings(
-        schema, user_names, item_names, ptr, cells.item, cells.value, cells.time, notes
+        schema, user_names, item_names, ptr, cells.item, cells.value, cells.time, notes, everyone
     )
     return ratings if schema.positive is None else only_likes(ratings, schema.positive, label)
 
@@ -108,7 +113,7 @@ def only_likes(ratings: Ratings, least: float, label: str) -> Ratings:
         raise DataError(
             f"no rating is left of {least:g} or more", place=label, remedy="lower --positive"
         )
-    kept = ratings.take(keep)
+    kept = ratings.filtered(keep)
     need_two_people(kept.n_users, label)
     told = (*ratings.notes.messages, f"dropped {counted(dropped, 'rating')} below {least:g}")
     return replace(kept, notes=replace(ratings.notes, messages=told))
@@ -204,7 +209,8 @@ def merge_repeats(
     """One rating a cell. The latest by time wins, then the last in the file; or their mean;
     or an error."""
     same = cells.item[1:] == cells.item[:-1]  # row k+1 repeats row k
-    same[ptr[1:-1] - 1] = False
+    starts = ptr[1:-1]  # of people, of whom some may have nothing left
+    same[starts[(starts > 0) & (starts < cells.item.size)] - 1] = False
     repeats = int(np.count_nonzero(same))
     if not repeats:
         return ptr, 0

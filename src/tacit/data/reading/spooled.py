@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import LONGEST, Catalogue
-from tacit.data.packed.names import Names, Numbers, Texts
+from tacit.data.packed.names import Names, Numbers
 from tacit.data.packed.packed import Packed, facts_of, open_pack
 from tacit.data.packed.store import MOST_VALUES, Numbered, PackWriter, RecordShape
 from tacit.data.ratings import Notes, Ratings, check_latest, counted
@@ -177,11 +177,11 @@ class _Sorting:
                     counts, cells = self._sorted(rows, first, last)
                     there = counts > 0
                     alive[first:last] = there
-                    writer.add(counts[there], cells)
+                    writer.add(counts, cells)  # who takes part follows from the table
                     self._tell(last, len(alive), "sort")
                 self._check_left(writer.cells, int(alive.sum()))
                 facts = facts_of(self.schema, self._noted())
-                writer.finish(left_of(self.people.names, alive), self.item_names, facts)
+                writer.finish(self.people.names, self.item_names, facts)
         finally:
             buckets.close()
         return open_pack(target)
@@ -298,10 +298,3 @@ def coded(column: IdColumn) -> Coded:
         return np.searchsorted(ids, codes).astype(np.uint32)
 
     return Coded(Numbers(ids), ranked)
-
-
-def left_of(names: Names | list[str], alive: NDArray[np.bool_]) -> Names:
-    """The ids of people who are still there."""
-    if isinstance(names, Numbers):
-        return Numbers(names.numbers[alive])
-    return Texts.of([names[int(k)] for k in np.flatnonzero(alive)])

@@ -6,6 +6,7 @@ another about the noise.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite, sqrt
@@ -18,7 +19,7 @@ from tacit.federation.agreed.scheme import Arrays, PlainScheme, Scheme, scheme_o
 from tacit.federation.protocol.messages import MOST_SKELLAM
 from tacit.federation.protocol.packing import packed_size
 from tacit.federation.protocol.task import Task
-from tacit.federation.protocol.wire import PartLayout, layouts_print
+from tacit.federation.protocol.wire import HEADER_LIMIT, PartLayout, layouts_print
 from tacit.ledger.account.event import EVENTS, Event, Gaussian, Laplace, Skellam, Unbounded
 from tacit.methods.base import Method, Public
 from tacit.noise.whole import NO_SPREAD, SERVERS, Spread, spread_of
@@ -31,6 +32,13 @@ from tacit.units import Unit
 
 MOST_BYTES = 32 << 20
 """That a device may be asked to send in one round."""
+STATE_COPIES = 4
+"""Arrays of a state, or of a model, that follow from one that was released."""
+ITEM_NUMBERS = 64
+"""Of an item in a state, beside what was released of it."""
+NUMBER_BYTES = 8
+MODEL_BYTES = 4 << 20
+"""Of a model's statement, and of what else does not grow with items or releases."""
 REACH = 10.0
 """Deviations of the noise of a full cohort that an honest sum may lie beyond its clips."""
 LONG_REACH = 40.0
@@ -108,6 +116,26 @@ class Assembled:
         if index not in self._agreed:
             self._agreed[index] = layouts_print(self.layouts(index))
         return self._agreed[index]
+
+    @cached_property
+    def most_told(self) -> int:
+        """Bytes of the longest announcement that this plan can lead to. State holds what was
+        released and what follows from it; rounds that follow one another in a series leave
+        arrays of one shape, or a row each where arrays grow."""
+        first = self.first_state.packed()
+        numbers = sum(array.size for array in first.values())
+        shapes = {(part.name, _square(part)) for _, part in self.plan.parts}
+        numbers += sum(size for _, size in shapes)
+        if self.first_state.growing():
+            numbers += sum(part.numbers for _, part in self.plan.parts)
+        items = len(self.public.catalogue)
+        return 2 * HEADER_LIMIT + NUMBER_BYTES * (STATE_COPIES * numbers + ITEM_NUMBERS * items)
+
+    @cached_property
+    def most_published(self) -> int:
+        """Bytes of the largest model that this plan can lead to."""
+        names = len(json.dumps(self.task.items))
+        return MODEL_BYTES + STATE_COPIES * names + 2 * self.most_told
 
     def bytes_of(self, index: int) -> int:
         """That a device sends in a round, whatever it rated; where it sends the rows of its
@@ -187,6 +215,11 @@ class Assembled:
     def events_text(self) -> str:
         """The events as the recommender announces them."""
         return EVENTS.dump_json(tuple(self.events.values())).decode()
+
+
+def _square(part: Part) -> int:
+    """Numbers of a part as an array that is not packed."""
+    return part.size * (part.width if part.form == "rows" else part.size)
 
 
 def assemble(task: Task) -> Assembled:

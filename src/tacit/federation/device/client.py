@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from tacit.errors import Failure, TacitError
 from tacit.federation.agreed.assembled import Assembled, assemble
-from tacit.federation.protocol.http import Answer, Web
+from tacit.federation.protocol.http import SHORT, TASK_BYTES, Answer, TooLong, Web
 from tacit.federation.protocol.keys import (
     believed,
     head_tag,
@@ -35,6 +35,8 @@ NO_JSON = (ValueError, KeyError, TypeError, RecursionError)
 """How reading a text ends that is not what was asked for."""
 LATEST = 1 << 62
 """Nanoseconds since 1970: the year 2116. Stamps go on beyond it for as long again."""
+QUICK = 20.0
+"""Seconds that a server may take for what it shows to everybody."""
 MOST_REASON = 300
 """Characters of a server's reason that are shown."""
 
@@ -91,11 +93,18 @@ class KnownServer:
         self.current = name_of(known[0])
 
 
-async def _got(web: Web, url: str, path: str) -> Answer:
+def too_long() -> Failure:
+    """A server sends more than it can have to say."""
+    return Failure("a server's answer is longer than what it was asked for can be")
+
+
+async def _got(web: Web, url: str, path: str, most: int = SHORT) -> Answer:
     """What a server shows to everybody. A proxy that speaks while the server is away says
     nothing about the server."""
     try:
-        answer = await web.get(url, path)
+        answer = await web.get(url, path, most, QUICK)
+    except TooLong:
+        raise too_long() from None
     except OSError as error:
         raise Away(f"no answer ({type(error).__name__})") from None
     if answer.status in PASSING or answer.status >= 500:
@@ -203,9 +212,14 @@ class Conversation:
                 raise
 
     async def call(
-        self, server: KnownServer, path: str, body: bytes, more: dict[str, str] | None = None
+        self,
+        server: KnownServer,
+        path: str,
+        body: bytes,
+        more: dict[str, str] | None = None,
+        most: int = SHORT,
     ) -> bytes:
-        """A request with its MAC; the answer, with its MAC checked.
+        """A request with its MAC; the answer, of at most so many bytes, with its MAC checked.
 
         Raises `Away` for what may pass and is worth another try, `Refused` for what the
         server has turned down for good, and `Failure` if the server is not the one that was
@@ -222,7 +236,9 @@ class Conversation:
             **(more or {}),
         }
         try:
-            answer = await self.web.post(server.url, path, body, headers)
+            answer = await self.web.post(server.url, path, body, headers, most)
+        except TooLong:
+            raise too_long() from None
         except OSError:
             raise Away("no answer") from None
         self.bytes_up += len(body)
@@ -281,7 +297,7 @@ async def fetch_task(
     `aggregator` too. `name` is the task's, where the recommender has several.
     """
     path = "/v1/task" if name is None else f"/v1/task/{name}"
-    answer = await _got(web, recommender.url, path)
+    answer = await _got(web, recommender.url, path, TASK_BYTES)
     if name is not None and answer.status == 404:
         raise Failure(
             "the recommender has no such task", remedy="its /v1/tasks lists those that it has"

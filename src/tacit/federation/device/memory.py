@@ -22,6 +22,7 @@ from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import new_exchange
 from tacit.federation.protocol.wire import Announcement
 from tacit.noise import bits
+from tacit.spoken import noted, notice
 from tacit.whole import whole
 
 NOTE = "note"
@@ -169,9 +170,10 @@ def own_ratings(made: Assembled, path: str) -> dict[int, float]:
             )
         found[row] = (float(rating) - schema.middle) / schema.unit_width
     if not found:
-        raise DataError(
-            "none of the items is in the task's catalogue",
-            place=path,
-            remedy="use its ids or titles",
-        )
+        # Who stays away for that would show the servers what she rated.
+        for tell in (notice, noted):
+            tell(
+                "none of your items is in the catalogue of this training: your device takes "
+                "part and contributes nothing (name items by the catalogue's ids or titles)"
+            )
     return found

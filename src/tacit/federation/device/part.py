@@ -90,7 +90,8 @@ async def _join(link: Conversation, device: Device, done: tuple[int, int]) -> by
         place=device.place,
     )
     try:
-        return await link.call(link.recommender, "/v1/join", pack(join, rows))
+        most = device.made.most_told
+        return await link.call(link.recommender, "/v1/join", pack(join, rows), most=most)
     except TurnedDown as refused:
         early = "stopped" in refused.reason or "sits out" in refused.reason
         if refused.status == 410 and not early:

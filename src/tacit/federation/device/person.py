@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from tacit.federation.device.client import (
     Papers,
     TurnedDown,
     fetch_task,
+    too_long,
 )
 from tacit.federation.device.device import Device
 from tacit.federation.device.memory import (
@@ -37,7 +37,7 @@ from tacit.federation.device.part import enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import Realised
 from tacit.federation.device.wallet import Wallet
-from tacit.federation.protocol.http import Answer, Web
+from tacit.federation.protocol.http import Answer, TooLong, Web
 from tacit.federation.protocol.keys import name_of, new_exchange, verify
 from tacit.federation.protocol.wire import MAGIC
 from tacit.hidden import shapes
@@ -126,7 +126,8 @@ class Person:
             await self._take_part(link, device)
             if self.rounds is not None:
                 return None
-            return await fetch_model(web, recommender, self.home, self.task)
+            most = made.most_published
+            return await fetch_model(web, recommender, self.home, self.task, most)
 
     async def _enrolled(
         self, link: Conversation, facts: dict[str, Any], *, fresh: bool
@@ -191,15 +192,15 @@ def spent(home: Path) -> DeviceSpent:
 
 
 async def fetch_model(
-    web: Web, recommender: KnownServer, home: Path, task: str | None = None
+    web: Web, recommender: KnownServer, home: Path, task: str | None, most: int
 ) -> Model:
-    """The published model, fetched once it is there, with its signature checked. Models of
-    named tasks have folders of their own.
+    """The published model, of at most so many bytes, fetched once it is there, with its
+    signature checked. Models of named tasks have folders of their own.
 
     `load` checks the digests of its files; the file that makes a folder a model is written
     last.
     """
-    answer = await _published(web, recommender, task)
+    answer = await _published(web, recommender, task, most)
     frame, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(
         bytes.fromhex(recommender.pin), signature, b"model", frame
@@ -232,14 +233,18 @@ def _unpacked(frame: bytes) -> dict[str, bytes]:
     return files
 
 
-async def _published(web: Web, recommender: KnownServer, task: str | None) -> Answer:
+async def _published(web: Web, recommender: KnownServer, task: str | None, most: int) -> Answer:
     """The recommender's answer that has the model. It may be away for a moment, now as ever."""
     path = "/v1/model" if task is None else f"/v1/model/{task}"
     for _ in range(MODEL_TRIES):
-        with suppress(OSError):
-            answer = await web.get(recommender.url, path)
+        try:
+            answer = await web.get(recommender.url, path, most)
             if answer.status == 200:
                 return answer
+        except TooLong:
+            raise too_long() from None
+        except OSError:
+            pass  # away for a moment
         await asyncio.sleep(MODEL_PAUSE)
     raise Failure(
         "the training is over but its model cannot be had",

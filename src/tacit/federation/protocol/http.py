@@ -20,8 +20,26 @@ import httptools
 
 from tacit.errors import SettingError
 
-LONGEST = 1 << 30
-"""Bytes of an answer that are read at most."""
+SHORT = 64 << 10
+"""Bytes of an answer that is a card of keys, a receipt or a refusal."""
+TASK_BYTES = 64 << 20
+"""Of a task with its catalogue, which no plan is known before."""
+HEAD_BYTES = 16 << 10
+"""Of the beginning of an answer, before its body."""
+HEAD_SECONDS = 10.0
+"""From the first byte of an answer to the last one of its head."""
+SLOWEST = 8 << 10
+"""Bytes a second at which a body has to come, after as many seconds as a head may take."""
+FRAMING = 2
+"""Times its body that an answer may be, with what chunks and trailers add to it."""
+SMALL = 4 << 10
+"""Bytes of a piece that is not kept as an object of its own."""
+MOST_DIGITS = 19
+"""Of a length that is looked at."""
+
+
+class TooLong(ConnectionError):
+    """An answer is longer than what was asked for can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,43 +64,74 @@ class _Line(asyncio.Protocol):
         self._idle = idle
         self._parser: Any = httptools.HttpResponseParser(self)
         self._headers: dict[str, str] = {}
-        self._body: list[bytes] = []
-        self._size = 0
+        self._body: list[bytes | bytearray] = []
+        self._size = self._received = 0
+        self._most = 0
+        self._in_head = True
+        self._begun = 0.0
+        self._timer: asyncio.TimerHandle | None = None
         self._waiting: asyncio.Future[Answer] | None = None
         self.transport: Any = None
 
-    def ask(self, data: bytes) -> asyncio.Future[Answer]:
-        """Send a whole request; where its answer will be. The line must be idle."""
+    def ask(self, data: bytes, most: int) -> asyncio.Future[Answer]:
+        """Send a whole request; where its answer will be, with a body of at most so many
+        bytes. The line must be idle."""
         self._headers = {}
         self._body = []
-        self._size = 0
+        self._size = self._received = 0
+        self._most = most
+        self._in_head = True
         self._waiting = asyncio.get_running_loop().create_future()
         self.transport.write(data)
         return self._waiting
 
     # asyncio calls `connection_made`, `data_received` and `connection_lost`; the parser calls
-    # the three that begin with `on_`, out of `data_received`.
+    # those that begin with `on_`, out of `data_received`.
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
+        if self._waiting is not None and not self._received:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(HEAD_SECONDS, self._slow)
+        self._received += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError:
-            self._fail("an answer that is not HTTP")
+            self._fail(ConnectionError("an answer that is not HTTP"))
+        most = HEAD_BYTES + (0 if self._in_head else FRAMING * self._most)
+        if self._waiting is not None and self._received > most:
+            self._fail(TooLong("an answer that is too long"))
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._relax()
+        loop = asyncio.get_running_loop()
+        self._begun = loop.time()
+        self._timer = loop.call_later(HEAD_SECONDS, self._pace)
+        announced = self._headers.get("content-length", "")
+        if sum(map(len, (*self._headers, *self._headers.values()))) > HEAD_BYTES or (
+            announced.isdecimal() and int(announced[:MOST_DIGITS]) > self._most
+        ):
+            self._fail(TooLong("an answer that is too long"))
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_body(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size > LONGEST:
-            self._fail("an answer that is too long")
-        else:
+        if self._size > self._most:
+            self._fail(TooLong("an answer that is too long"))
+        elif len(part) >= SMALL:
             self._body.append(part)
+        elif self._body and isinstance(last := self._body[-1], bytearray):
+            last += part
+        else:
+            self._body.append(bytearray(part))
 
     def on_message_complete(self) -> None:
+        self._relax()
         status = self._parser.get_status_code()
         waiting = self._waiting
         self._waiting = None
@@ -92,25 +141,47 @@ class _Line(asyncio.Protocol):
         else:
             self._idle.append(self)
         if waiting is not None and not waiting.done():
-            body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+            whole = len(self._body) == 1 and isinstance(self._body[0], bytes)
+            body = bytes(self._body[0]) if whole else b"".join(self._body)
+            self._body = []
             waiting.set_result(Answer(status, self._headers, body))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._fail("the connection ended")
+        self._fail(ConnectionError("the connection ended"))
         if self in self._idle:
             self._idle.remove(self)
 
-    def _fail(self, reason: str) -> None:
+    def late(self, waiting: asyncio.Future[Answer]) -> None:
+        """No answer came in time, unless its body is on its way and has a pace of its own."""
+        if self._in_head and not waiting.done():
+            waiting.set_exception(TimeoutError())
+
+    def _slow(self) -> None:
+        self._timer = None
+        self._fail(TimeoutError())
+
+    def _pace(self) -> None:
+        """Whether the body has come fast enough so far."""
+        loop = asyncio.get_running_loop()
+        since = loop.time() - self._begun - HEAD_SECONDS
+        if self._size < SLOWEST * since or not self._size:
+            self._slow()
+        else:
+            self._timer = loop.call_later(HEAD_SECONDS, self._pace)
+
+    def _relax(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fail(self, error: OSError) -> None:
+        self._relax()
+        self._body = []
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
-            waiting.set_exception(ConnectionError(reason))
-        self.transport.close()
-
-
-def _late(waiting: asyncio.Future[Answer]) -> None:
-    """No answer came in time."""
-    if not waiting.done():
-        waiting.set_exception(TimeoutError())
+            waiting.set_exception(error)
+        # without a farewell: who sends without end would not hear it
+        self.transport.abort()
 
 
 @dataclass
@@ -139,9 +210,10 @@ def is_loopback(host: str) -> bool:
 class Web:
     """Connections to a few servers.
 
-    `ca` is a file of certificates to trust beside the system's. `seconds` is how long an
-    answer may take, a new connection included; None leaves it to the caller. `insecure`:
-    speak without TLS to other machines too.
+    `ca` is a file of certificates to trust beside the system's. `seconds` is how long it may
+    be to the end of an answer's head, a new connection included; None leaves it to the caller.
+    Its body then has to come at the pace of `SLOWEST`, and all of it is over after the seconds
+    that its longest length takes. `insecure`: speak without TLS to other machines too.
     """
 
     def __init__(
@@ -166,16 +238,28 @@ class Web:
                 line.transport.abort()
         await asyncio.sleep(0)  # let the connections end before the loop does
 
-    async def get(self, base: str, path: str) -> Answer:
-        """The answer, whatever its status; an `OSError` if none came in time."""
-        return await self._ask("GET", base, path, b"", {})
+    async def get(
+        self, base: str, path: str, most: int = SHORT, seconds: float | None = None
+    ) -> Answer:
+        """The answer, whatever its status; an `OSError` if none came in time, `TooLong` if its
+        body is longer than `most`. `seconds`, if the server has less time than usual."""
+        return await self._ask("GET", base, path, b"", {}, most, seconds)
 
-    async def post(self, base: str, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """The answer, whatever its status; an `OSError` if none came in time."""
-        return await self._ask("POST", base, path, body, headers)
+    async def post(
+        self, base: str, path: str, body: bytes, headers: Mapping[str, str], most: int = SHORT
+    ) -> Answer:
+        """As `get`."""
+        return await self._ask("POST", base, path, body, headers, most, None)
 
     async def _ask(
-        self, method: str, base: str, path: str, body: bytes, headers: Mapping[str, str]
+        self,
+        method: str,
+        base: str,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        most: int,
+        seconds: float | None,
     ) -> Answer:
         """One request over an idle connection, or over a new one if there is none.
 
@@ -191,17 +275,18 @@ class Web:
         lines += [f"{name}: {value}" for name, value in headers.items()]
         data = "\r\n".join([*lines, "\r\n"]).encode("latin-1") + body
         loop = asyncio.get_running_loop()
-        until = None if self._seconds is None else loop.time() + self._seconds
+        seconds = self._seconds if seconds is None else seconds
+        until = None if seconds is None else loop.time() + seconds
         line = place.idle.pop() if place.idle else None
         if line is None:
             async with asyncio.timeout_at(until):
                 line = await self._connect(place)
-        waiting = line.ask(data)
-        timer = None if until is None else loop.call_at(until, _late, waiting)
+        waiting = line.ask(data, most)
+        timer = None if until is None else loop.call_at(until, line.late, waiting)
         try:
             return await waiting
         except BaseException:
-            line.transport.close()  # an answer that came late must not meet the next request
+            line.transport.abort()  # an answer that came late must not meet the next request
             raise
         finally:
             if timer is not None:

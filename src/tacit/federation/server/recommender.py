@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.federation.agreed.assembled import assemble
+from tacit.federation.protocol.http import TASK_BYTES
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Join, ascending, pack, unpack
 from tacit.federation.server.conductor import Conductor
@@ -159,6 +160,12 @@ class _Handler:
             "aggregator": {"url": how.aggregator_url, "identity": aggregator_pin},
         }
         self._document = json.dumps(document).encode()
+        if len(self._document) > TASK_BYTES:
+            raise SettingError(
+                f"the task takes {len(self._document):,} bytes with its catalogue; a device "
+                f"reads at most {TASK_BYTES:,}",
+                remedy="restrict the catalogue: --items FILE with fewer items or columns",
+            )
         self._signature = gate.identity.sign(b"task", self._document)
 
     async def task(self, request: Call) -> Reply:

@@ -12,7 +12,7 @@ import json
 from typing import Any, NamedTuple
 
 from tacit.errors import Failure
-from tacit.federation.protocol.http import Answer, Web
+from tacit.federation.protocol.http import SHORT, Answer, Web
 from tacit.federation.protocol.keys import Identity, enrolment_of, tickets_of, verify
 from tacit.federation.protocol.wire import Closing, Opening, pack
 
@@ -23,6 +23,8 @@ LAST_PAUSE = 2.0
 """Seconds between tries: twice as long each time, up to this."""
 PASSING = (408, 425, 429)
 """Refusals that say nothing about the message: it came slowly, or too much came at once."""
+SUM_BYTES = 1 << 30
+"""Of a sum, or of all reports of a round."""
 UPGRADE = 426
 """The status of another version of the protocol."""
 
@@ -57,16 +59,16 @@ class RemoteAggregator:
 
     async def close(self, closing: Closing) -> bytes | None:
         """The sum, or None if the attempt was given up."""
-        said = await self._send("/v1/close", pack(closing), closing.wait)
+        said = await self._send("/v1/close", pack(closing), closing.wait, SUM_BYTES)
         if said.status not in (200, 409):
             raise Failure(f"the aggregator refused to close a round (status {said.status})")
         return said.body if said.status == 200 else None
 
-    async def _send(self, path: str, body: bytes, wait: float = 0.0) -> _Said:
+    async def _send(self, path: str, body: bytes, wait: float = 0.0, most: int = SHORT) -> _Said:
         """Ask until there is an answer; `wait` is how long the aggregator may take beside
         its work."""
         pause = FIRST_PAUSE
-        while (answer := await self._once(path, body, wait)) is None:
+        while (answer := await self._once(path, body, wait, most)) is None:
             await asyncio.sleep(pause)
             pause = min(LAST_PAUSE, pause * 2)
         signature = answer.headers.get("tacit-signature", "")
@@ -77,13 +79,14 @@ class RemoteAggregator:
             raise Failure("the aggregator's answer is not signed by its pinned identity")
         return _Said(0 if known else answer.status, b"")
 
-    async def _once(self, path: str, body: bytes, wait: float) -> Answer | None:
+    async def _once(self, path: str, body: bytes, wait: float, most: int) -> Answer | None:
         """The answer, or None if none came in time or the aggregator has a fault that may
         pass, such as a store that is away."""
         signature = self.identity.sign(b"POST", path.encode(), body)
         try:
             async with asyncio.timeout(wait + ANSWER_SECONDS):
-                answer = await self._web.post(self.url, path, body, {"tacit-signature": signature})
+                signed = {"tacit-signature": signature}
+                answer = await self._web.post(self.url, path, body, signed, most)
         except OSError:
             return None
         passing = answer.status >= 500 or answer.status in PASSING

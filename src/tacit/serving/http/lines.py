@@ -1,98 +1,155 @@
-"""Connections that say nothing are ended, and there are never too many of them.
+"""One connection over HTTP: its headers are short and come soon, and its answers are read.
 
-uvicorn waits for ever for the rest of a header. Here a request's header has some seconds to
-arrive whole, on a new connection or on one that was kept. When there are too many
-connections the one that has been silent for longest makes place, so that those who hold
-connections open without a request keep nobody out.
+uvicorn waits for ever for the rest of a header, for the rest of a body that nobody reads, and
+for a peer that does not read. Here each of them has an end.
 """
 
 from __future__ import annotations
 
 import asyncio
-import resource
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from tacit.serving.http.crowd import Seat
+
 HEADER_SECONDS = 10.0
-"""For the header of a request to arrive."""
-MOST_CONNECTIONS = 16_384
-"""Open at a time, where the system lets a process have that many files."""
-OWN_FILES = 128
-"""That a server needs for itself: its stores, logs, listening sockets, one too many."""
+"""From `accept` to the end of the first header, TLS included; later for each header, and for the
+rest of a body after its answer."""
+HEADER_BYTES = 16 << 10
+WRITE_SECONDS = 20.0
+"""In which a peer has to read some of an answer."""
+WRITE_BYTES = 16 << 10
+"""How much of it, unless it is all: 0.8 KB a second."""
+BUFFER = 64 << 10
+"""Bytes of an answer that wait for its peer; the rest is made when it has read them."""
 
 
-def make_room() -> None:
-    """Ask for as many files as all connections need; most systems give few unasked."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + OWN_FILES
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+class Guarded(HttpToolsProtocol):
+    """uvicorn's protocol with an end to its patience. See the module."""
 
+    def __init__(self, *args: Any, seat: Seat, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.seat = seat
+        self._head = 0
+        self._reading = True
+        """Whether a header is on its way, or may be."""
+        self._ended = False
+        """Whether a message ended in the bytes that came last."""
+        self._refused = False
+        self._looks: asyncio.TimerHandle | None = None
+        self._left = 0
+        self._drained = False
 
-def most_connections() -> int:
-    """Open at a time, so that another one can always be accepted."""
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if files == resource.RLIM_INFINITY:
-        return MOST_CONNECTIONS
-    return max(1, min(MOST_CONNECTIONS, files - OWN_FILES))
-
-
-_silent: dict[Patience, None] = {}
-"""Connections without a whole header of a request, the longest silent first."""
-
-
-class Patience(HttpToolsProtocol):
-    """uvicorn's protocol with an end to its patience."""
-
-    _timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        """A new connection: its first header has to come soon."""
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """The deadline of the first header runs since `accept`."""
         super().connection_made(transport)
-        if len(self.connections) > most_connections() and _silent:
-            next(iter(_silent)).hang_up()
-        self._be_silent()
-        self._expect()
-
-    def data_received(self, data: bytes) -> None:
-        """Some bytes: if they begin a request, the rest of its header has to come soon."""
-        if self in _silent and self._timer is None:
-            self._expect()
-        super().data_received(data)
-
-    def on_headers_complete(self) -> None:
-        """The header is whole."""
-        self._forget()
-        super().on_headers_complete()
-
-    def on_response_complete(self) -> None:
-        """Between two requests; how long that may take is uvicorn's own setting."""
-        if not self.transport.is_closing():
-            self._be_silent()
-        super().on_response_complete()
+        self.seat.end = transport.abort
+        transport.set_write_buffer_limits(high=BUFFER)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection ended."""
-        self._forget()
+        """Nothing is due any more."""
+        self.seat.leave()
+        if self._looks is not None:
+            self._looks.cancel()
         super().connection_lost(exc)
 
-    def hang_up(self) -> None:
-        """End the connection, without a word."""
-        self._forget()
-        self.transport.abort()
+    # ---------------------------------------------------------------- what the peer sends
 
-    def _expect(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(HEADER_SECONDS, self.hang_up)
+    def data_received(self, data: bytes) -> None:
+        """Counts what comes before a request's header is complete."""
+        if self._refused:
+            return
+        if self._reading:
+            self.seat.expect(HEADER_SECONDS)
+        self._ended = False
+        super().data_received(data)
+        if self._reading and not self._ended:  # else these bytes were a message, for the most part
+            self._head += len(data)
+            if self._head > HEADER_BYTES:
+                self._refuse()
 
-    def _be_silent(self) -> None:
-        _silent[self] = None
+    def on_headers_complete(self) -> None:
+        """Within their limits, or refused."""
+        self.seat.relax()
+        self._head, self._reading = 0, False
+        if not self.transport.get_write_buffer_size():
+            self._drained = True
+        lines = sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
+        size = len(self.url) + lines
+        if self._refused or size > HEADER_BYTES:
+            self._refuse()
+            return
+        super().on_headers_complete()
 
-    def _forget(self) -> None:
-        _silent.pop(self, None)
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def on_message_complete(self) -> None:
+        """What follows is the header of the next request."""
+        self._reading = self._ended = True
+        if not self._refused:
+            super().on_message_complete()
+            self.seat.relax()
+            self._work()
+
+    def on_body(self, body: bytes) -> None:
+        """Not of a request that was refused."""
+        if not self._refused:
+            super().on_body(body)
+
+    def _work(self) -> None:
+        """From here on it is the server's turn, unless it has answered."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.seat.work()
+
+    def _refuse(self) -> None:
+        """431, and no more of this connection."""
+        self.seat.relax()
+        self._refused = True
+        if not self.transport.is_closing():
+            words = b"the headers are too long\n"
+            head = (
+                b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+                b"content-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
+                b"content-length: %d\r\n\r\n" % len(words)
+            )
+            self.transport.write(head + words)
+            self.transport.close()
+            self._watch()
+
+    # ---------------------------------------------------------------- what the peer reads
+
+    def on_response_complete(self) -> None:
+        """The answer has to be read, and what is left of the request has to come. How long it
+        may be to the next one is uvicorn's own setting."""
+        if not self.pipeline:
+            self.seat.wait()
+            if not self._reading:
+                self.seat.expect(HEADER_SECONDS)
+        self._watch()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """The peer does not read as fast as the server writes."""
+        super().pause_writing()
+        self.seat.wait()
+        self._watch()
+
+    def resume_writing(self) -> None:
+        """The peer has read."""
+        super().resume_writing()
+        self._drained = True
+        if self._reading:
+            self._work()
+
+    def _watch(self) -> None:
+        """See after a while whether the peer has read."""
+        if self._looks is None:
+            self._left, self._drained = self.transport.get_write_buffer_size(), False
+            self._looks = self.loop.call_later(WRITE_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._looks = None
+        left = self.transport.get_write_buffer_size()
+        if left and not self._drained and left > self._left - WRITE_BYTES:
+            self.seat.hang_up()
+        elif left:
+            self._watch()

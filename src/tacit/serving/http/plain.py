@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from tacit.serving.http.origins import asks_first, let, named, origin_of
+from tacit.serving.http.pieces import in_pieces
 
 
 class Call:
@@ -76,6 +77,7 @@ class PlainRoutes(FastAPI):
         """Of pages that may take part: none unless the operator lists them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        send = in_pieces(send)
         if self.origins and scope["type"] == "http":
             origin = origin_of(scope, self.origins)
             if origin is not None and asks_first(scope):
