@@ -131,7 +131,8 @@ def _main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
-            "interrupted; no file was left behind, and what the ledger was charged stays charged",
+            "interrupted; nothing half written was left, and what the ledger was charged stays "
+            "charged",
             err=True,
         )
         sys.exit(130)

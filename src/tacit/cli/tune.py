@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +21,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
-from tacit.cli.overwrite import asked_to_replace
+from tacit.cli.overwrite import asked_to_replace, reserve_model
 from tacit.cli.parse import parse_settings
 from tacit.cli.show import print_json, say, table
 from tacit.errors import SettingError
@@ -118,7 +117,6 @@ def _private(
     from tacit.data.apart import parse_apart
     from tacit.evaluation.tune import FLATTERED, prepared, several
     from tacit.fitting.check import check
-    from tacit.model.shared import check_target
 
     if not options["out"]:
         raise SettingError(
@@ -141,18 +139,18 @@ def _private(
     order = tuning.order
     assert order.budget is not None
     options["overwrite"] |= asked_to_replace(options["out"])
-    check_target(Path(options["out"]), overwrite=options["overwrite"])
-    order.book.check(
-        (tuning.event,),
-        unit=order.unit,
-        budget=(order.budget.epsilon, order.budget.delta),
-        limit=options["max_ratings"],
-    )
-    data, items = read_data(ratings, options)
-    if items is None:
-        note("without --items the set of item ids comes from the file and is assumed public")
-    found = tuning.run(data, items=items, users=options["users"])
-    found.model.save(options["out"], overwrite=options["overwrite"])
+    with reserve_model(options["out"], options["overwrite"]) as reservation:
+        order.book.check(
+            (tuning.event,),
+            unit=order.unit,
+            budget=(order.budget.epsilon, order.budget.delta),
+            limit=options["max_ratings"],
+        )
+        data, items = read_data(ratings, options)
+        if items is None:
+            note("without --items the set of item ids comes from the file and is assumed public")
+        found = tuning.run(data, items=items, users=options["users"])
+        found.model.save_reserved(reservation, overwrite=options["overwrite"])
     promise, score = found.model.statement, found.score
     if as_json:
         print_json(

@@ -18,7 +18,7 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import Failure, StorageError, TacitError
+from tacit.errors import Failure, StorageError, TacitError, reason
 from tacit.whole import whole
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class KeptCells:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise StorageError(
-                f"{folder} is no folder: {fault.strerror}", remedy="choose another --out"
+                f"{folder} is no folder: {reason(fault)}", remedy="choose another --out"
             ) from None
 
     def find(self, key: Key) -> Answer | None:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ModelError, StorageError, TacitError
+from tacit.errors import ModelError, StorageError, TacitError, reason
 from tacit.whole import whole
 
 CALENDAR = "calendar.json"
@@ -60,9 +60,9 @@ class Diary:
             if fresh:
                 self._leave()
             raise
-        except PermissionError as error:
+        except OSError as error:
             raise StorageError(
-                f"{self.folder} cannot be written: {error.strerror}",
+                f"{self.folder} cannot be written: {reason(error)}",
                 remedy="choose another --out, or change its permissions",
             ) from None
 

@@ -27,7 +27,15 @@ from tacit.fitting.counted import Turn, names_of, sealed
 from tacit.fitting.diary import CALENDAR, Diary
 from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
 from tacit.fitting.order import Order
-from tacit.fitting.pay import CHARGED, ONE_BOOK, Payment, pay, running_total
+from tacit.fitting.pay import (
+    CHARGED,
+    GO_ON,
+    ONE_BOOK,
+    Payment,
+    pay,
+    running_total,
+    stays_charged,
+)
 from tacit.fitting.planned import check_cost
 from tacit.fitting.price import facts
 from tacit.fitting.publish import Said
@@ -132,7 +140,8 @@ class Releases:
                 place.unlink()  # refused: nothing was begun
                 raise
             receipt = {"population": made.population, "number": made.number, "hash": made.hash}
-            self.diary.write(paid, receipt)
+            with stays_charged(made, GO_ON):
+                self.diary.write(paid, receipt)
         self.receipt = Receipt(**receipt)
         self.key = key_of(self.order.book, self.receipt)
         self.standing: CalendarStanding = standing(
