@@ -26,7 +26,7 @@ from tacit.cli.options import (
 from tacit.cli.overwrite import asked_to_replace, reserve_model
 from tacit.cli.parse import parse_settings
 from tacit.cli.people import leave_out, named, public_people, refuse_forgotten, tell_found
-from tacit.cli.show import say
+from tacit.cli.show import after_writing, say
 
 LARGE = 10.0
 """Above this epsilon the documentation asks for a cap and a reason in writing."""
@@ -164,24 +164,25 @@ def fit(
                 paying=lambda: tell_packed(data),
             )
         model.save_reserved(reservation, overwrite=overwrite)
-    size = sum(file.stat().st_size for file in Path(out).iterdir())
-    promise = model.statement
-    if as_json:
-        print_json(
-            {
-                "model": out,
-                "digest": model.shared.digest(),
-                "bytes": size,
-                "arrays_bytes": model.shared.nbytes,
-                "statement": promise.to_facts(),
-            }
-        )
-    else:
-        written = (
-            f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
-            "the whole promise"
-        )
-        say("\n".join([*brief(promise), written]))
+    with after_writing(f"the model is written to {out}"):
+        size = sum(file.stat().st_size for file in Path(out).iterdir())
+        promise = model.statement
+        if as_json:
+            print_json(
+                {
+                    "model": out,
+                    "digest": model.shared.digest(),
+                    "bytes": size,
+                    "arrays_bytes": model.shared.nbytes,
+                    "statement": promise.to_facts(),
+                }
+            )
+        else:
+            written = (
+                f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
+                "the whole promise"
+            )
+            say("\n".join([*brief(promise), written]))
 
 
 def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:

@@ -23,11 +23,12 @@ from tacit.cli.options import (
 )
 from tacit.cli.overwrite import asked_to_replace, reserve_model
 from tacit.cli.parse import parse_settings
-from tacit.cli.show import print_json, say, table
+from tacit.cli.show import after_writing, print_json, say, table
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
     from tacit.evaluation.grid import Contestant
+    from tacit.evaluation.tune import Chosen, Tuning
 
 
 @click.command(cls=Command)
@@ -115,7 +116,7 @@ def _private(
     ratings: str, grid: tuple[Contestant, ...], options: dict[str, Any], *, as_json: bool
 ) -> None:
     from tacit.data.apart import parse_apart
-    from tacit.evaluation.tune import FLATTERED, prepared, several
+    from tacit.evaluation.tune import prepared, several
     from tacit.fitting.check import check
 
     if not options["out"]:
@@ -151,11 +152,19 @@ def _private(
             note("without --items the set of item ids comes from the file and is assumed public")
         found = tuning.run(data, items=items, users=options["users"])
         found.model.save_reserved(reservation, overwrite=options["overwrite"])
+    with after_writing(f"the model is written to {options['out']}"):
+        _tell(found, tuning, options["out"], as_json=as_json)
+
+
+def _tell(found: Chosen, tuning: Tuning, out: str, *, as_json: bool) -> None:
+    """What was chosen, and what it cost."""
+    from tacit.evaluation.tune import FLATTERED
+
     promise, score = found.model.statement, found.score
     if as_json:
         print_json(
             {
-                "model": options["out"],
+                "model": out,
                 "method": found.candidate.method,
                 "settings": dict(found.candidate.settings),
                 "score": {score.name: score.value, "note": FLATTERED},
@@ -176,7 +185,7 @@ def _private(
         f"each fit had epsilon {tuning.trials.fit.epsilon:.4g}; keep to yourself how long "
         "this took: it shows how many there were"
     )
-    say(f"\nmodel written to {options['out']}")
+    say(f"\nmodel written to {out}")
 
 
 def _public(
