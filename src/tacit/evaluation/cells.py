@@ -87,7 +87,7 @@ class KeptCells:
         try:
             text = (self.folder / name_of(key)).read_text(encoding="utf-8")
             kept = json.loads(text)
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
         if not isinstance(kept, dict) or kept.get("key") != _plain(key):
             return None

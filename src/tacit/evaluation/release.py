@@ -228,7 +228,7 @@ def load_release(path: str | Path) -> Release:
             tuple(Figure(**each) for each in facts["figures"]),
             Statement.from_json(json.dumps(facts["statement"])),
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise ModelError(
             "this file is neither a model's folder nor figures that `tacit evaluate --release` "
             "wrote",
