@@ -61,6 +61,7 @@ class Reservation:
         staged = Path(tempfile.mkdtemp(prefix=_hidden(self.target, ".new-"), dir=self._parent))
         try:
             write_files(staged, files)
+            staged.chmod(0o755)  # it is to be published
             sync_folder(self._parent)
         except BaseException:
             remove(staged)
@@ -141,13 +142,12 @@ def _beside(target: Path) -> list[Path]:
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """Write files into a folder of this process, durably, and let everybody read them."""
+    """Write files into a folder of this process, durably."""
     for name, data in files.items():
         with open(folder / name, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    folder.chmod(0o755)
     sync_folder(folder)
 
 

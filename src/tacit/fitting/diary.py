@@ -37,7 +37,7 @@ CALENDAR = "calendar.json"
 RESTORE = "restore the calendar's folder from the latest copy"
 
 
-class People(BaseModel):
+class CountedPeople(BaseModel):
     """`people.json`: who is counted in a release, and a digest of their ratings."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -46,7 +46,7 @@ class People(BaseModel):
     cells: str
 
 
-class Begun(BaseModel):
+class BegunWeek(BaseModel):
     """`begun.json`: the entry of the book with which a release began."""
 
     model_config = ConfigDict(strict=True, extra="forbid")

@@ -24,7 +24,7 @@ from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
 from tacit.errors import BudgetError, SettingError
 from tacit.fitting.counted import Turn, names_of, sealed
-from tacit.fitting.diary import CALENDAR, Diary, People, damaged
+from tacit.fitting.diary import CALENDAR, CountedPeople, Diary, damaged
 from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
 from tacit.fitting.order import Order
 from tacit.fitting.pay import (
@@ -208,9 +208,9 @@ class Releases:
 
     def _begin(self, week: int, turn: Turn) -> None:
         place = self.diary.week(week)
-        listed = People(names=list(turn.names), cells=turn.digest(self.key))
+        listed = CountedPeople(names=list(turn.names), cells=turn.digest(self.key))
         if self.standing.open is not None:
-            if self.diary.read(place / "people.json", People) != listed:
+            if self.diary.read(place / "people.json", CountedPeople) != listed:
                 raise SettingError(
                     f"release {week} was begun with other ratings",
                     remedy="give the table that it was begun with",

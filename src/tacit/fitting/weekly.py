@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import BookError, Failure, ModelError
 from tacit.fitting.counted import Counted, calendar_key, sealed
-from tacit.fitting.diary import Begun, Diary, People, damaged
+from tacit.fitting.diary import BegunWeek, CountedPeople, Diary, damaged
 from tacit.ledger.book.book import Book
 from tacit.ledger.book.receipts import Receipt
 from tacit.ledger.book.weeks import Week, weeks
@@ -62,7 +62,7 @@ def standing(diary: Diary, book: Book, receipt: Receipt, calendar: Calendar) -> 
     _check_book(diary, book, known)
     counted, seal = Counted(calendar), ""
     for week in known:
-        listed = diary.read(diary.week(week.number) / "people.json", People)
+        listed = diary.read(diary.week(week.number) / "people.json", CountedPeople)
         if listed is None:
             raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
         names = tuple(listed.names)
@@ -109,7 +109,7 @@ def _check_book(diary: Diary, book: Book, known: list[Week]) -> None:
     """Every entry that the folder names must be in the book."""
     here = {week.begun.hash for week in known}
     number = 1
-    while (begun := diary.read(diary.week(number) / "begun.json", Begun)) is not None:
+    while (begun := diary.read(diary.week(number) / "begun.json", BegunWeek)) is not None:
         if begun.entry not in here:
             raise BookError(
                 f"the book is older than the calendar's folder: it does not know that "
