@@ -87,11 +87,16 @@ class BudgetError(UsageError):
 
 
 class StorageError(UsageError):
-    """A folder or disk cannot be written; nothing was left behind."""
+    """A folder or disk cannot be written."""
 
 
 class Failure(TacitError):
     """Something broke that the caller could not have foreseen."""
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its words; not all libraries give an error number."""
+    return error.strerror or str(error) or type(error).__name__
 
 
 def place(path: object, line: int | None = None, column: int | str | None = None) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from tacit.errors import StorageError
+from tacit.errors import StorageError, reason
 
 OWNER_ONLY = 0o600
 ANYBODY = 0o666
@@ -41,7 +41,7 @@ def whole(
         if durable:
             sync_folder(target.parent)
     except OSError as fault:
-        raise StorageError(f"{place} cannot be written: {fault.strerror}", remedy=remedy) from None
+        raise StorageError(f"{place} cannot be written: {reason(fault)}", remedy=remedy) from None
     finally:
         with suppress(OSError):  # moved, or a folder on the way is a file
             staged.unlink()

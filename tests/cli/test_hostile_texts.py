@@ -135,3 +135,40 @@ def test_a_book_keeps_one_line(tacit, tmp_path, popularity):
     cap = tacit("ledger", "cap", "--epsilon", 9, "--note", ESCAPE)
     assert cap.status == 0
     clean(tacit("ledger", "show").out)
+
+
+FORMULA = '=HYPERLINK("http://x.example")'
+
+
+def test_personal_lists_and_invented_people_are_disarmed(tacit, tmp_path):
+    import polars as pl
+
+    ids = [f"{FORMULA}{k}" for k in range(4)]
+    titles = ["\x1b[2J film", "@SUM(A1)", "-1+1", "Film"]
+    pl.DataFrame({"item": ids, "title": titles}).write_csv(tmp_path / "items.csv")
+    people = [f"+{k}" for k in range(6)]
+    rows = [
+        (who, item, (at + place) % 5 + 1)
+        for at, who in enumerate(people)
+        for place, item in enumerate(ids[:3])
+    ]
+    table = pl.DataFrame(rows, schema=["user", "item", "rating"], orient="row")
+    table.write_csv(tmp_path / "r.csv")
+    asked = ("--method", "bias", "--epsilon", 9, "--users", 6, "--scale", "1,5")
+    items = ("--items", tmp_path / "items.csv")
+    made = tacit("fit", tmp_path / "r.csv", *asked, *items, "--out", tmp_path / "m")
+    assert made.status == 0, made.err
+    lists = ("recommend", tmp_path / "m", "--people", tmp_path / "r.csv", "--out")
+    told = tacit(*lists, tmp_path / "x.csv")
+    assert told.status == 0, told.err
+    text = (tmp_path / "x.csv").read_text()
+    clean(text)
+    found = pl.read_csv(tmp_path / "x.csv", schema_overrides={"person": pl.String})
+    assert set(found["person"]) == {f"'{each}" for each in people}
+    assert all(each.startswith("'=") for each in found["item"])
+    assert tacit(*lists, tmp_path / "x.parquet").status == 0
+    assert set(pl.read_parquet(tmp_path / "x.parquet")["person"]) == set(people)
+    out = tmp_path / "invented.csv"
+    told = tacit("synthesize", tmp_path / "m", "--people", 9, "--out", out)
+    assert told.status == 0, told.err
+    assert all(each.startswith("'=") for each in pl.read_csv(out)["item"])

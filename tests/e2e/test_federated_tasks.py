@@ -106,8 +106,8 @@ def test_one_training_is_ended_and_the_others_go_on(several) -> None:
         ("[[training]]\nmethod = 'bias'", "needs method and out"),
         ("[[training]]\nmethod = 'bias'\nout = 'x'\nport = 3", "`port`"),
         ("[[training]]\nmethod = 'bias'\nout = 'x'\nusers = 'many'", "`users`"),
-        ("[training]\nmethod = 'bias'", "tables"),
-        ("method = ", "not a list"),
+        ("[training]\nmethod = 'bias'", "`training`"),
+        ("method = ", "not proper TOML"),
     ],
 )
 def test_a_list_of_trainings_that_is_none_is_refused(tmp_path, text, match) -> None:

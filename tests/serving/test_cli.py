@@ -36,6 +36,17 @@ def test_refusals(
     assert "both --tls-cert and --tls-key" in told(stars, "--tls-cert", "x")
     assert "not secure" in told(stars, "--federation", "http://far.example")
     assert "cannot be read" in told(stars, "--officer-token-file", tmp_path / "none")
+    token = tmp_path / "token"
+    token.write_text("0123456789abcdef\n")
+    for host in ("0.0.0.0", "::", "192.0.2.1", "127.example"):
+        words = told(stars, "--host", host, "--port", 0, "--officer-token-file", token)
+        assert "officer's token" in words
+        assert "--tls-cert" in words
+        assert "--insecure" in words
+    assert "--insecure is for --officer-token-file" in told(stars, "--insecure")
+    assert "cannot listen" in told(
+        stars, "--host", "192.0.2.1", "--officer-token-file", token, "--insecure"
+    )
     assert "precision" in told(stars, "--precision", "float8")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

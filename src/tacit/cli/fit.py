@@ -23,10 +23,10 @@ from tacit.cli.options import (
     run_options,
     tell_packed,
 )
-from tacit.cli.overwrite import asked_to_replace
+from tacit.cli.overwrite import asked_to_replace, reserve_model
 from tacit.cli.parse import parse_settings
 from tacit.cli.people import leave_out, named, public_people, refuse_forgotten, tell_found
-from tacit.cli.show import say
+from tacit.cli.show import after_writing, say
 
 LARGE = 10.0
 """Above this epsilon the documentation asks for a cap and a reason in writing."""
@@ -116,7 +116,6 @@ def fit(
     from tacit.fitting.run import fit as run
     from tacit.ledger.statement.brief import brief
     from tacit.model.model import load
-    from tacit.model.shared import check_target
 
     # Bad use fails before a rating is read.
     refuse_moot()
@@ -138,56 +137,62 @@ def fit(
         budgets=None if budgets is None else read_budgets(budgets),
     )
     overwrite = overwrite or asked_to_replace(out)
-    check_target(Path(out), overwrite=overwrite)
-    check_funds(order, options["max_ratings"])
-    check_data(order, ratings, options)
-    if options["positive"] is None and method.better_list:
-        note(method.better_list)
-    if order.calibration == "none":
-        note("without noise nothing is charged: this fit leaves no entry in the book")
-    if options["purpose"]:
-        note("--purpose stands in the published statement too: it should name nobody")
-    data, items = read_data(ratings, options)
-    if without is not None:
-        data = leave_out(data, gone, without, listed=items is not None)
-        if start is not None:
-            note(
-                "--without takes nobody out of the model that --start names: who was in its "
-                "fit is still in it"
-            )
-    if order.budgets is not None:
-        tell_found(order.budgets, data, budgets or "")
-    from tacit.cli.show import print_json, progress
+    with reserve_model(out, overwrite) as reservation:
+        check_funds(order, options["max_ratings"])
+        check_data(order, ratings, options)
+        if options["positive"] is None and method.better_list:
+            note(method.better_list)
+        if order.calibration == "none":
+            note("without noise nothing is charged: this fit leaves no entry in the book")
+        if options["purpose"]:
+            note("--purpose stands in the published statement too: it should name nobody")
+        data, items = read_data(ratings, options)
+        if without is not None:
+            data = leave_out(data, gone, without, listed=items is not None)
+            if start is not None:
+                note(
+                    "--without takes nobody out of the model that --start names: who was in its "
+                    "fit is still in it"
+                )
+        if order.budgets is not None:
+            tell_found(order.budgets, data, budgets or "")
+        from tacit.cli.show import print_json, progress
 
-    if data.schema.positive is not None:
-        _tell_likes(method, data.schema, options)
-    if known is not None:
-        note(known.agreement(items))
-    if items is None:
-        note("without --items the set of item ids comes from the file and is assumed public")
-    with progress(f"fit {method.name}") as bar:
-        model = run(
-            method, data, items=items, progress=bar, order=order, paying=lambda: tell_packed(data)
-        )
-    model.save(out, overwrite=overwrite)
-    size = sum(file.stat().st_size for file in Path(out).iterdir())
-    promise = model.statement
-    if as_json:
-        print_json(
-            {
-                "model": out,
-                "digest": model.shared.digest(),
-                "bytes": size,
-                "arrays_bytes": model.shared.nbytes,
-                "statement": promise.to_facts(),
-            }
-        )
-    else:
-        written = (
-            f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
-            "the whole promise"
-        )
-        say("\n".join([*brief(promise), written]))
+        if data.schema.positive is not None:
+            _tell_likes(method, data.schema, options)
+        if known is not None:
+            note(known.agreement(items))
+        if items is None:
+            note("without --items the set of item ids comes from the file and is assumed public")
+        with progress(f"fit {method.name}") as bar:
+            model = run(
+                method,
+                data,
+                items=items,
+                progress=bar,
+                order=order,
+                paying=lambda: tell_packed(data),
+            )
+        model.save_reserved(reservation, overwrite=overwrite)
+    with after_writing(f"the model is written to {out}"):
+        size = sum(file.stat().st_size for file in Path(out).iterdir())
+        promise = model.statement
+        if as_json:
+            print_json(
+                {
+                    "model": out,
+                    "digest": model.shared.digest(),
+                    "bytes": size,
+                    "arrays_bytes": model.shared.nbytes,
+                    "statement": promise.to_facts(),
+                }
+            )
+        else:
+            written = (
+                f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
+                "the whole promise"
+            )
+            say("\n".join([*brief(promise), written]))
 
 
 def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+from contextlib import ExitStack, suppress
 from importlib import import_module
 
 import click
@@ -96,7 +98,10 @@ def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
     from tacit.spoken import on_the_command_line
 
-    with on_the_command_line(_note):
+    with on_the_command_line(_note), ExitStack() as opened:
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by whoever started this: nobody reads it
+                setattr(sys, name, opened.enter_context(open(os.devnull, "w")))
         _main()
 
 
@@ -107,7 +112,6 @@ def _note(text: str) -> None:
 
 
 def _main() -> None:
-    import os
     import warnings
 
     from tacit.errors import TacitError
@@ -117,6 +121,7 @@ def _main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = tacit.main(prog_name="tacit", standalone_mode=False)
+        sys.stdout.flush()  # here an error can still be told
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -132,7 +137,8 @@ def _main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
-            "interrupted; no file was left behind, and what the ledger was charged stays charged",
+            "interrupted; nothing half written was left, and what the ledger was charged stays "
+            "charged",
             err=True,
         )
         sys.exit(130)
@@ -140,8 +146,12 @@ def _main() -> None:
         _fail(str(error))
         sys.exit(error.exit_status)
     except BrokenPipeError:  # the reader of a pipe went away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         sys.exit(0)
+    except OSError as error:
+        _close_output()
+        _fail(_refused(error))
+        sys.exit(1)
     except MemoryError:
         click.echo(
             "error: out of memory\n  remedy: use a smaller catalogue (--items), or a "
@@ -151,6 +161,28 @@ def _main() -> None:
         sys.exit(1)
     finally:
         warnings.showwarning = kept
+        try:
+            sys.stdout.flush()
+        except OSError:  # told already
+            _close_output()
+
+
+def _refused(error: OSError) -> str:
+    """What the system refused: a file of this name, else the output."""
+    from tacit.errors import reason
+
+    if error.filename is not None:
+        return f"{error.filename}: {reason(error)}\n  remedy: check this file and its disk"
+    return (
+        f"the output cannot be written: {reason(error)}\n"
+        "  remedy: make room, or send the output elsewhere"
+    )
+
+
+def _close_output() -> None:
+    """What could not be written is not tried again when Python ends."""
+    with suppress(OSError, ValueError):  # a stream that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
@@ -163,4 +195,5 @@ def _say(message: Warning | str, category: type[Warning], *_: object, **__: obje
 
 def _fail(told: str) -> None:
     """What is wrong, and the remedy."""
-    click.echo(fitted(f"error: {several_lines(told)}", sys.stderr), err=True)
+    with suppress(OSError):  # nobody reads it: the status says it
+        click.echo(fitted(f"error: {several_lines(told)}", sys.stderr), err=True)

@@ -224,6 +224,18 @@ TABLE = (
     ),
     Moot(
         "serve",
+        "is for --officer-token-file",
+        _lacks("officer_token_file"),
+        ("insecure",),
+    ),
+    Moot(
+        "serve",
+        "is for a server without TLS",
+        _given("tls_cert"),
+        ("insecure",),
+    ),
+    Moot(
+        "serve",
         "is for --metrics-port",
         lambda said: said["metrics_port"] is None,
         ("metrics_host",),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tacit.shown import one_line
+
+if TYPE_CHECKING:
+    from tacit.publication import Reservation
 
 
 def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
@@ -53,3 +58,18 @@ def asked_to_replace(model: str) -> bool:
     if not somebody_is_there():
         return False
     return click.confirm(f"{one_line(model)} holds a model: replace it?", err=True)
+
+
+@contextmanager
+def reserve_model(out: str, overwrite: bool) -> Iterator[Reservation]:
+    """Hold the folder of a model before its fit is charged: a second fit into it is refused
+    before it pays."""
+    from tacit.cli.options import note
+    from tacit.model.shared import check_target
+    from tacit.publication import remains, reserved
+
+    with reserved(out) as reservation:
+        check_target(reservation.target, overwrite=overwrite)
+        for folder in remains(reservation.target):
+            note(f"a process was killed while it wrote {out}: a whole model is in {folder}")
+        yield reservation

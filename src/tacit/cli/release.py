@@ -10,7 +10,7 @@ import click
 from tacit.cli.options import several, tell
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
-from tacit.errors import SettingError
+from tacit.errors import SettingError, StorageError
 
 if TYPE_CHECKING:
     from tacit.evaluation.release import Release
@@ -94,7 +94,16 @@ def run_release(ratings: str, options: dict[str, Any], *, as_json: bool) -> None
     with progress("evaluate --release") as bar:
         found = publish(order, data, users=options.get("users"), progress=bar)
     if options.get("figures"):
-        found.save(options["figures"])
+        try:
+            found.save(options["figures"])
+        except StorageError as error:  # they were paid for, and are nowhere else
+            print_json(found.to_facts())
+            promise = found.statement
+            raise StorageError(
+                f"{error.message}; entry {promise.book_number} of {promise.population!r} stays "
+                "charged, and the figures are in the lines that were printed",
+                remedy="write these lines to a file: they are what --figures would hold",
+            ) from None
     if as_json:
         print_json(found.to_facts())
     else:

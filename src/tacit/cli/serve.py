@@ -9,7 +9,7 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import note, proxies_option
+from tacit.cli.options import proxies_option
 from tacit.cli.show import say
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ PORT = click.IntRange(0, 65535)
 @proxies_option
 @click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM).")
 @click.option("--tls-key", metavar="FILE", help="Its private key (PEM).")
+@click.option(
+    "--insecure",
+    is_flag=True,
+    help="Take the officer's token from other machines without TLS, as behind a proxy that has it.",
+)
 def serve(models: tuple[str, ...], **o: Any) -> None:
     """Serve each MODEL and the page on which people recommend to themselves.
 
@@ -73,6 +78,7 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
         )
     _check_root(o["root"])
     _check_tls(o["tls_cert"], o["tls_key"])
+    _check_token(o)
     with tempfile.TemporaryDirectory(prefix="tacit-demo-") as folder:
         folders = [Path(model) for model in models]
         ledger = o["ledger"]
@@ -81,6 +87,20 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
             folders.append(_demo(Path(folder) / "demo", book, o["epsilon"]))
             ledger = ledger or str(book)
         _run(folders, ledger, o)
+
+
+def _check_token(o: dict[str, Any]) -> None:
+    """Refuse to take the officer's token from other machines without TLS, unless that is meant."""
+    from tacit.errors import SettingError
+    from tacit.federation.protocol.http import is_loopback
+
+    if not o["officer_token_file"] or o["tls_cert"] or o["insecure"] or is_loopback(o["host"]):
+        return
+    raise SettingError(
+        "without TLS anybody on the way reads the officer's token, and with it the book",
+        remedy="give --tls-cert and --tls-key; or --insecure behind a proxy that ends TLS on a "
+        "private network; or listen on --host 127.0.0.1",
+    )
 
 
 def _check_root(root: str) -> None:
@@ -132,8 +152,6 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
     officer = None
     if o["officer_token_file"]:
         officer = Officer.from_file(Path(o["officer_token_file"]), ledger)
-        if not o["tls_cert"] and not _here(o["host"]):
-            note("the officer's token travels openly without TLS: put a proxy with TLS before it")
     start_logs()
     server = build(
         folders,
@@ -180,7 +198,3 @@ def _usual(folders: list[Path], o: dict[str, Any]) -> PageNames:
     from tacit.serving.names import FILMS, PageNames
 
     return FILMS if o["demo"] and len(folders) == 1 else PageNames()
-
-
-def _here(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit import errors
 from tacit.cli.lines import fitted
 from tacit.cli.tables import GAP, PIPED, needs, parts
 from tacit.shown import json_text, one_line, several_lines
@@ -33,6 +34,21 @@ def say(text: str = "", *, err: bool = False) -> None:
     """Lines of our own, which may hold words of others."""
     stream = sys.stderr if err else sys.stdout
     click.echo(fitted(several_lines(text), stream), err=err)
+
+
+@contextmanager
+def after_writing(what: str) -> Iterator[None]:
+    """What is printed inside tells of something that is written already: if the output refuses
+    it, the error says so."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise errors.Failure(
+            f"the output cannot be written: {errors.reason(error)}; {what}",
+            remedy="nothing needs to be repeated",
+        ) from None
 
 
 def print_json(value: object) -> None:

@@ -179,7 +179,7 @@ def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, A
             listed = facts.get("findings") or facts["best"]
         if not all(isinstance(each, dict) for each in listed):
             raise TypeError
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise DataError(
             "this is no audit",
             place=str(found),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,13 +21,14 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
-from tacit.cli.overwrite import asked_to_replace
+from tacit.cli.overwrite import asked_to_replace, reserve_model
 from tacit.cli.parse import parse_settings
-from tacit.cli.show import print_json, say, table
+from tacit.cli.show import after_writing, print_json, say, table
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
     from tacit.evaluation.grid import Contestant
+    from tacit.evaluation.tune import Chosen, Tuning
 
 
 @click.command(cls=Command)
@@ -116,9 +116,8 @@ def _private(
     ratings: str, grid: tuple[Contestant, ...], options: dict[str, Any], *, as_json: bool
 ) -> None:
     from tacit.data.apart import parse_apart
-    from tacit.evaluation.tune import FLATTERED, prepared, several
+    from tacit.evaluation.tune import prepared, several
     from tacit.fitting.check import check
-    from tacit.model.shared import check_target
 
     if not options["out"]:
         raise SettingError(
@@ -141,23 +140,31 @@ def _private(
     order = tuning.order
     assert order.budget is not None
     options["overwrite"] |= asked_to_replace(options["out"])
-    check_target(Path(options["out"]), overwrite=options["overwrite"])
-    order.book.check(
-        (tuning.event,),
-        unit=order.unit,
-        budget=(order.budget.epsilon, order.budget.delta),
-        limit=options["max_ratings"],
-    )
-    data, items = read_data(ratings, options)
-    if items is None:
-        note("without --items the set of item ids comes from the file and is assumed public")
-    found = tuning.run(data, items=items, users=options["users"])
-    found.model.save(options["out"], overwrite=options["overwrite"])
+    with reserve_model(options["out"], options["overwrite"]) as reservation:
+        order.book.check(
+            (tuning.event,),
+            unit=order.unit,
+            budget=(order.budget.epsilon, order.budget.delta),
+            limit=options["max_ratings"],
+        )
+        data, items = read_data(ratings, options)
+        if items is None:
+            note("without --items the set of item ids comes from the file and is assumed public")
+        found = tuning.run(data, items=items, users=options["users"])
+        found.model.save_reserved(reservation, overwrite=options["overwrite"])
+    with after_writing(f"the model is written to {options['out']}"):
+        _tell(found, tuning, options["out"], as_json=as_json)
+
+
+def _tell(found: Chosen, tuning: Tuning, out: str, *, as_json: bool) -> None:
+    """What was chosen, and what it cost."""
+    from tacit.evaluation.tune import FLATTERED
+
     promise, score = found.model.statement, found.score
     if as_json:
         print_json(
             {
-                "model": options["out"],
+                "model": out,
                 "method": found.candidate.method,
                 "settings": dict(found.candidate.settings),
                 "score": {score.name: score.value, "note": FLATTERED},
@@ -178,7 +185,7 @@ def _private(
         f"each fit had epsilon {tuning.trials.fit.epsilon:.4g}; keep to yourself how long "
         "this took: it shows how many there were"
     )
-    say(f"\nmodel written to {options['out']}")
+    say(f"\nmodel written to {out}")
 
 
 def _public(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.packed.bare import BareFile
-from tacit.errors import StorageError
+from tacit.errors import StorageError, reason
 from tacit.hidden import shapes
 
 
@@ -30,7 +30,7 @@ class Scratch:
 
     def _full(self, error: OSError) -> StorageError:
         return StorageError(
-            f"what does not fit into memory cannot be written to {self.folder}: {error.strerror}",
+            f"what does not fit into memory cannot be written to {self.folder}: {reason(error)}",
             remedy="make room there, or raise --memory",
         )
 

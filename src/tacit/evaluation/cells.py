@@ -18,7 +18,7 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import Failure, StorageError, TacitError
+from tacit.errors import Failure, StorageError, TacitError, reason
 from tacit.whole import whole
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class KeptCells:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise StorageError(
-                f"{folder} is no folder: {fault.strerror}", remedy="choose another --out"
+                f"{folder} is no folder: {reason(fault)}", remedy="choose another --out"
             ) from None
 
     def find(self, key: Key) -> Answer | None:
@@ -90,7 +90,7 @@ class KeptCells:
         try:
             text = (self.folder / name_of(key)).read_text(encoding="utf-8")
             kept = json.loads(text)
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
         if not isinstance(kept, dict) or kept.get("key") != _plain(key):
             return None

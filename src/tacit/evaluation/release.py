@@ -26,10 +26,11 @@ from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figures, told
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.check import check
-from tacit.fitting.pay import pay, settle
+from tacit.fitting.pay import pay, settle_or_warn, stays_charged
 from tacit.fitting.publish import Said
 from tacit.fitting.run import _Run
 from tacit.ledger.statement.statement import Statement
+from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -73,7 +74,8 @@ class Release:
     def save(self, path: str | Path) -> None:
         """One JSON file."""
         text = json.dumps(self.to_facts(), indent=2, sort_keys=True)
-        Path(path).write_text(text + "\n", "utf-8")
+        with whole(path, durable=True) as file:
+            file.write(text.encode() + b"\n")
 
     def __str__(self) -> str:
         lines = [f"{each.name}: {_shown(each)}" for each in self.figures]
@@ -151,7 +153,8 @@ def publish(
         run.public.schema.max_ratings,
         order.how.purpose or f"figures about entry {number}",
     )
-    sums = run.released(entry=payment.receipt.hash)
+    with stays_charged(payment.receipt):
+        sums = run.released(entry=payment.receipt.hash)
     assert isinstance(sums, FigureSums)
     assert order.budget is not None
     law: Law = "laplace" if order.budget.delta == 0 else "gaussian"
@@ -169,7 +172,7 @@ def publish(
     )
     statement = said.statement(run.engine, payment, private=run.private, charged=run.charged)
     digest = model.shared.digest()
-    promise = settle(order.book, payment.receipt, statement, _digest(digest, found))
+    promise = settle_or_warn(order.book, payment.receipt, statement, _digest(digest, found))
     return Release(digest, found, promise)
 
 
@@ -225,7 +228,7 @@ def load_release(path: str | Path) -> Release:
             tuple(Figure(**each) for each in facts["figures"]),
             Statement.from_json(json.dumps(facts["statement"])),
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise ModelError(
             "this file is neither a model's folder nor figures that `tacit evaluate --release` "
             "wrote",

@@ -15,6 +15,7 @@ from tacit.errors import SettingError
 from tacit.evaluation.measured import STEPS
 from tacit.evaluation.sweep import SweptCells
 from tacit.evaluation.tables import EVERY, Line, line, twin_of
+from tacit.exports import write_csv
 from tacit.hidden import shapes
 from tacit.whole import whole
 
@@ -110,7 +111,11 @@ class Evaluation(Suggesting):
     @by_name
     def write_csv(self, path: str | Path) -> None:
         """The frame as text."""
-        _write(path, self.frame().write_csv().encode())
+        from io import BytesIO
+
+        out = BytesIO()
+        write_csv(self.frame(), out)
+        _write(path, out.getvalue())
 
     @by_name
     def write_people(self, path: str | Path) -> None:

@@ -25,7 +25,7 @@ from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
 from tacit.evaluation.trial import TIMES, Trials, trials_of
 from tacit.evaluation.work import Outcome, Work
 from tacit.fitting.check import check, check_apart
-from tacit.fitting.pay import pay, settle
+from tacit.fitting.pay import pay, settle_or_warn, stays_charged
 from tacit.fitting.publish import Said
 from tacit.methods import names_of
 from tacit.methods.base import Method
@@ -230,7 +230,8 @@ class Tuning:
             ratings.schema.max_ratings,
             self.order.how.purpose or f"tune {len(self.grid)} candidates",
         )
-        best = self.selected(work, payment.receipt.hash)
+        with stays_charged(payment.receipt):
+            best = self.selected(work, payment.receipt.hash)
         return self._published(best, payment, items is not None)
 
     def selected(self, work: Work, entry: str) -> Outcome:
@@ -262,8 +263,8 @@ class Tuning:
         statement = said.statement(
             best.run.engine, payment, private=best.private, charged=(self.event,)
         )
-        promise = settle(self.order.book, payment.receipt, statement, best.shared.digest())
-        return Chosen(Model(best.shared, promise), candidate, score)
+        promise = settle_or_warn(self.order.book, payment.receipt, statement, best.shared.digest())
+        return Chosen(Model(best.shared, promise, fresh=True), candidate, score)
 
     def _score(self, best: Outcome) -> Figure:
         law: Law = "laplace" if self.trials.delta == 0 else "gaussian"

@@ -22,15 +22,36 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
 
-from tacit.errors import ModelError, StorageError, TacitError
+from tacit.errors import ModelError, StorageError, TacitError, reason
+from tacit.typed_file import read_json
 from tacit.whole import whole
 
+T = TypeVar("T")
 CALENDAR = "calendar.json"
+RESTORE = "restore the calendar's folder from the latest copy"
+
+
+class CountedPeople(BaseModel):
+    """`people.json`: who is counted in a release, and a digest of their ratings."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    names: list[str]
+    cells: str
+
+
+class BegunWeek(BaseModel):
+    """`begun.json`: the entry of the book with which a release began."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    entry: str
 
 
 class Diary:
@@ -60,9 +81,9 @@ class Diary:
             if fresh:
                 self._leave()
             raise
-        except PermissionError as error:
+        except OSError as error:
             raise StorageError(
-                f"{self.folder} cannot be written: {error.strerror}",
+                f"{self.folder} cannot be written: {reason(error)}",
                 remedy="choose another --out, or change its permissions",
             ) from None
 
@@ -90,14 +111,11 @@ class Diary:
         """Where the model of one week is published."""
         return self.folder / "releases" / f"{number:02d}"
 
-    def read(self, place: Path) -> Any:
-        """A JSON file; None if there is none."""
-        try:
-            return json.loads(place.read_text())
-        except FileNotFoundError:
+    def read(self, place: Path, kind: type[T]) -> T | None:
+        """A JSON file of this form; None if there is none."""
+        if not place.exists():
             return None
-        except ValueError:
-            raise damaged(place) from None
+        return read_json(place, kind, ModelError, RESTORE)
 
     def write(self, place: Path, value: Any) -> None:
         """Write it whole and durably."""
@@ -125,24 +143,20 @@ class Diary:
 
     def array(self, place: Path) -> NDArray[np.int64] | None:
         """One array of integers; None if it was not written."""
-        try:
-            found = np.load(place, allow_pickle=False)
-        except FileNotFoundError:
+        if not place.exists():
             return None
-        except (ValueError, EOFError, OSError):
-            raise damaged(place) from None
-        if found.dtype != np.int64:
+        found = _loaded(place)
+        if not isinstance(found, np.ndarray) or found.dtype != np.int64:
             raise damaged(place)
         result: NDArray[np.int64] = found
         return result
 
     def arrays(self, place: Path) -> dict[str, NDArray[Any]]:
         """Several arrays by name."""
-        try:
-            with np.load(place, allow_pickle=False) as found:
-                return {name: found[name] for name in found.files}
-        except (ValueError, EOFError, OSError, KeyError):
-            raise damaged(place) from None
+        found = _loaded(place)
+        if not isinstance(found, dict):
+            raise damaged(place)
+        return found
 
     def digests(self, number: int) -> dict[str, str]:
         """Of every array that stands in a week's folder."""
@@ -155,9 +169,20 @@ class Diary:
         }
 
 
+def _loaded(place: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+    """One array, or several by name. What numpy and zip files raise of a damaged file is not
+    listed anywhere."""
+    try:
+        found = np.load(io.BytesIO(place.read_bytes()), allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        return {name: found[name] for name in found.files}
+    except Exception:  # noqa: BLE001
+        raise damaged(place) from None
+
+
 def damaged(place: Path) -> ModelError:
     """The error for a file that is not what was written."""
     return ModelError(
-        f"{place} is damaged: it was cut or changed after it was written",
-        remedy="restore the calendar's folder from the latest copy",
+        f"{place} is damaged: it was cut or changed after it was written", remedy=RESTORE
     )

@@ -9,13 +9,14 @@ charge; the statement is made of what the book then holds, and signed by it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
 from tacit.engine import find_engine
-from tacit.errors import StorageError
+from tacit.errors import StorageError, TacitError, reason
 from tacit.fitting.order import Order
 from tacit.fitting.start import chain
 from tacit.ledger.account.account import epsilon_of
@@ -83,12 +84,37 @@ def pay(
             apart=order.apart,
         )
     )
-    spent = running_total(book, receipt, order.unit, budget.delta)
-    if not before:
-        return Payment(receipt, spent)
-    own = _price(events, order.unit, order.unit, limit)
-    links, composed = _links(before, own, order.unit, budget.delta)
-    return Payment(receipt, spent, links, composed)
+    with stays_charged(receipt):
+        spent = running_total(book, receipt, order.unit, budget.delta)
+        if not before:
+            return Payment(receipt, spent)
+        own = _price(events, order.unit, order.unit, limit)
+        links, composed = _links(before, own, order.unit, budget.delta)
+        return Payment(receipt, spent, links, composed)
+
+
+GO_ON = "mend that, and run the same again: it goes on there, without another charge"
+
+
+@contextmanager
+def stays_charged(
+    receipt: Receipt, remedy: str | None = None, faults: type[TacitError] = TacitError
+) -> Iterator[None]:
+    """What fails inside says that it was paid for. `remedy`: how to go on without another
+    charge, where that can be done."""
+    charge = f"entry {receipt.number} of {receipt.population!r} stays charged"
+    try:
+        yield
+    except faults as error:
+        error.message = f"{error.message}; {charge}"
+        error.remedy = remedy or error.remedy
+        raise
+    except OSError as error:
+        raise StorageError(
+            f"{reason(error)}; {charge}",
+            place=None if error.filename is None else str(error.filename),
+            remedy=remedy or "make room, or mend the disk, before another fit is charged",
+        ) from error
 
 
 def settle(
@@ -105,6 +131,27 @@ def settle(
     filled = None if drawn is None else tuple(drawn)
     twice(lambda: book.commit(receipt, artefact, filled))
     return signed(statement, artefact, book.sign, book.signer, checked=CHARGED)
+
+
+def settle_or_warn(
+    book: Book,
+    receipt: Receipt,
+    statement: Statement,
+    artefact: str,
+    drawn: Iterable[Event] | None = None,
+) -> Statement:
+    """The same for what nothing can make again. A book that cannot be written any more is warned
+    of, and leaves the statement unsigned: what was paid for is not lost with it."""
+    try:
+        return settle(book, receipt, statement, artefact, drawn)
+    except (StorageError, OSError) as error:
+        why = error.message if isinstance(error, StorageError) else reason(error)
+        warn(
+            f"{why}: entry {receipt.number} of {receipt.population!r} stays charged, and the "
+            "release is not lost, but the book does not say what this entry made: `tacit "
+            "verify` will not hold, and the statement is not signed"
+        )
+        return statement
 
 
 def running_total(book: Book, receipt: Receipt, unit: Unit, delta: float) -> Total:

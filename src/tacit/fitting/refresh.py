@@ -14,12 +14,13 @@ from tacit.data.aligned import aligned
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.packed import Packed
 from tacit.data.packed.packed import too_large
-from tacit.errors import SettingError
+from tacit.errors import SettingError, StorageError
 from tacit.fitting.check import check
 from tacit.fitting.counted import need_ids
 from tacit.fitting.diary import CALENDAR, Diary
 from tacit.fitting.fixed import Periods
 from tacit.fitting.order import Order
+from tacit.fitting.pay import GO_ON, stays_charged
 from tacit.fitting.releases import Refreshed, Releases, not_next
 from tacit.methods.base import Method
 from tacit.methods.streamed import on_a_calendar
@@ -103,7 +104,8 @@ def refresh(
     with diary.held():
         run = Releases(order, diary, Calendar(horizon, times, gap), periods, items, ratings)
         run.open(progress)
-        return run.release(week)
+        with stays_charged(run.receipt, GO_ON, StorageError):
+            return run.release(week)
 
 
 def _check_kinds(

@@ -11,7 +11,7 @@ drawn and not stored has been seen by nobody, and nothing is charged but once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,18 @@ from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
 from tacit.errors import BudgetError, SettingError
 from tacit.fitting.counted import Turn, names_of, sealed
-from tacit.fitting.diary import CALENDAR, Diary
+from tacit.fitting.diary import CALENDAR, CountedPeople, Diary, damaged
 from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
 from tacit.fitting.order import Order
-from tacit.fitting.pay import CHARGED, ONE_BOOK, Payment, pay, running_total
+from tacit.fitting.pay import (
+    CHARGED,
+    GO_ON,
+    ONE_BOOK,
+    Payment,
+    pay,
+    running_total,
+    stays_charged,
+)
 from tacit.fitting.planned import check_cost
 from tacit.fitting.price import facts
 from tacit.fitting.publish import Said
@@ -115,9 +123,9 @@ class Releases:
         """Find the calendar in the folder, or begin and pay for it."""
         self.progress = progress
         place = self.diary.folder / CALENDAR
-        known = self.diary.read(place)
+        known = self.diary.read(place, dict[str, Any])
         paid = self.diary.private / "receipt.json"
-        receipt = self.diary.read(paid)
+        receipt = self.diary.read(paid, Receipt)
         if known is None:
             rehearse(self.order, self.rule, drawn=False)
             ExactSums(self.ratings, 1).check(self.plan)
@@ -127,13 +135,13 @@ class Releases:
         check_same(known, self.fixed)
         if receipt is None:
             try:
-                made = self._pay(known["request"])
+                receipt = self._pay(_request(known, place))
             except (BudgetError, SettingError):
                 place.unlink()  # refused: nothing was begun
                 raise
-            receipt = {"population": made.population, "number": made.number, "hash": made.hash}
-            self.diary.write(paid, receipt)
-        self.receipt = Receipt(**receipt)
+            with stays_charged(receipt, GO_ON):
+                self.diary.write(paid, asdict(receipt))
+        self.receipt = receipt
         self.key = key_of(self.order.book, self.receipt)
         self.standing: CalendarStanding = standing(
             self.diary, self.order.book, self.receipt, self.calendar
@@ -200,19 +208,20 @@ class Releases:
 
     def _begin(self, week: int, turn: Turn) -> None:
         place = self.diary.week(week)
-        listed = {"names": list(turn.names), "cells": turn.digest(self.key)}
+        listed = CountedPeople(names=list(turn.names), cells=turn.digest(self.key))
         if self.standing.open is not None:
-            if self.diary.read(place / "people.json") != listed:
+            if self.diary.read(place / "people.json", CountedPeople) != listed:
                 raise SettingError(
                     f"release {week} was begun with other ratings",
                     remedy="give the table that it was begun with",
                 )
         else:
             self._mark(turn)
-            self.diary.write(place / "people.json", listed)
-        left = {}
+            self.diary.write(place / "people.json", listed.model_dump())
+        left: dict[str, str] = {}
         if week > 1:
-            left = self.diary.read(self.diary.week(week - 1) / "digests.json")
+            earlier = self.diary.week(week - 1) / "digests.json"
+            left = self.diary.read(earlier, dict[str, str]) or {}
         seal = sealed(self.standing.seal, turn.names, left)
         entry = begin_week(self.order.book, self.receipt, week, seal, self.calendar.horizon)
         self.diary.write(place / "begun.json", {"entry": entry.hash})
@@ -254,10 +263,14 @@ class Releases:
             stem = name.replace("/", ".").replace(" ", "-")
             place = diary.week(week) / f"{stem}.noisy.npy"
             noisy = diary.array(place)
-            if noisy is None:
+            own = diary.week(week) / f"{stem}.sums.npy"
+            if noisy is not None:
+                exact = diary.array(own)
+                if exact is None or exact.shape != noisy.shape:
+                    raise damaged(place)
+            else:
                 if sums is None:
                     sums = engine.sums(round_, state)
-                own = diary.week(week) / f"{stem}.sums.npy"
                 diary.put_array(own, sums[part.name])
                 if not weeks.private:
                     diary.write(diary.week(week) / INJECTED, True)
@@ -295,6 +308,7 @@ class Releases:
 
     def _shared(self, week: int) -> Shared:
         """The model of a week that has run, from its stored state."""
+        check_arrays(self.diary, week + 1)
         method = self.order.method
         kind = type(method.first_state(self.rule))
         stored = self.diary.arrays(self.diary.week(week) / "state.npz")
@@ -322,9 +336,7 @@ class Releases:
         order, budget = self.order, self.order.budget
         assert budget is not None
         spent = running_total(order.book, self.receipt, order.unit, budget.delta)
-        injected = any(
-            self.diary.read(self.diary.week(each) / INJECTED) for each in range(1, week + 1)
-        )
+        injected = any((self.diary.week(each) / INJECTED).exists() for each in range(1, week + 1))
         said = Said(
             order,
             self.public,
@@ -356,3 +368,11 @@ class Releases:
             )
         model = Model(found.shared, verdict.statement)
         return Refreshed(week, model, place, self.calendar.growth(week))
+
+
+def _request(known: Mapping[str, Any], place: Path) -> str:
+    """The name of the request that pays: without it a calendar might be paid for twice."""
+    token = known.get("request")
+    if not isinstance(token, str) or not token:
+        raise damaged(place)
+    return token

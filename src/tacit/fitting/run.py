@@ -20,7 +20,7 @@ from tacit.fitting.count import Counting, known_people
 from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.likes import check_schema
 from tacit.fitting.order import Order
-from tacit.fitting.pay import pay, settle
+from tacit.fitting.pay import pay, settle_or_warn, stays_charged
 from tacit.fitting.personal import check_lessens, check_named, weights_of
 from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
@@ -91,11 +91,13 @@ def fit(
         order, run.fingerprint(), tuple(run.charged), run.public.schema.max_ratings, purpose(order)
     )
     receipt = payment.receipt
-    shared = run.go(entry=receipt.hash)
+    with stays_charged(receipt):
+        shared = run.go(entry=receipt.hash)
+        promise = run.statement(payment)
     # What was charged as an envelope is now told round by round.
     drawn = run.events if run.counting is not None else None
-    promise = settle(order.book, receipt, run.statement(payment), shared.digest(), drawn)
-    return Model(shared, promise)
+    promise = settle_or_warn(order.book, receipt, promise, shared.digest(), drawn)
+    return Model(shared, promise, fresh=True)
 
 
 def trial(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import BookError, Failure, ModelError
 from tacit.fitting.counted import Counted, calendar_key, sealed
-from tacit.fitting.diary import Diary, damaged
+from tacit.fitting.diary import BegunWeek, CountedPeople, Diary, damaged
 from tacit.ledger.book.book import Book
 from tacit.ledger.book.receipts import Receipt
 from tacit.ledger.book.weeks import Week, weeks
@@ -62,10 +62,10 @@ def standing(diary: Diary, book: Book, receipt: Receipt, calendar: Calendar) -> 
     _check_book(diary, book, known)
     counted, seal = Counted(calendar), ""
     for week in known:
-        listed = diary.read(diary.week(week.number) / "people.json")
+        listed = diary.read(diary.week(week.number) / "people.json", CountedPeople)
         if listed is None:
             raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
-        names = tuple(listed["names"])
+        names = tuple(listed.names)
         left = _left_behind(diary, week.number - 1)
         if sealed(seal, names, left) != week.counted:
             raise BookError(
@@ -109,8 +109,8 @@ def _check_book(diary: Diary, book: Book, known: list[Week]) -> None:
     """Every entry that the folder names must be in the book."""
     here = {week.begun.hash for week in known}
     number = 1
-    while (begun := diary.read(diary.week(number) / "begun.json")) is not None:
-        if begun["entry"] not in here:
+    while (begun := diary.read(diary.week(number) / "begun.json", BegunWeek)) is not None:
+        if begun.entry not in here:
             raise BookError(
                 f"the book is older than the calendar's folder: it does not know that "
                 f"release {number} has begun",
@@ -124,8 +124,7 @@ def _left_behind(diary: Diary, number: int) -> dict[str, str]:
     """The digests of a week's arrays, as they were when it ended; nothing before the first."""
     if number < 1:
         return {}
-    found = diary.read(diary.week(number) / "digests.json")
-    return {} if found is None else dict(found)
+    return diary.read(diary.week(number) / "digests.json", dict[str, str]) or {}
 
 
 def past_arrays(diary: Diary, week: int, stem: str, kind: str) -> list[Whole]:

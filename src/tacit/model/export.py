@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,12 +12,13 @@ from tacit.asked import Suggesting, by_name, flag
 from tacit.asked import path as asked_path
 from tacit.errors import ArgumentError, SettingError
 from tacit.model.folder import check_asked
-from tacit.model.shared import Shared
+from tacit.model.shared import Paid, RescuedError, Shared
 from tacit.whole import whole
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
+    from tacit.publication import Reservation
 
 KINDS = ("npz", "parquet")
 """Formats, which are how names of files end too."""
@@ -27,6 +29,7 @@ class Written(Suggesting):
 
     shared: Shared
     kept: bool
+    fresh: bool
     _statement: Statement | str
 
     def save(self, path: str | Path = "", *, overwrite: bool = False) -> None:
@@ -34,11 +37,39 @@ class Written(Suggesting):
         if path == "":
             raise ArgumentError("save lacks path", remedy="give path=...")
         check_asked(path, overwrite)
+        self._save(path, overwrite, None)
+
+    def save_reserved(self, reservation: Reservation, *, overwrite: bool = False) -> None:
+        """The same, into a folder that was reserved before the fit was charged."""
+        self._save(reservation.target, overwrite, reservation)
+
+    def _save(self, path: str | Path, overwrite: bool, reservation: Reservation | None) -> None:
         self._check_kept()
         text = self._statement
         if not isinstance(text, str):
             text = text.to_json()
-        self.shared.save(path, text, overwrite=overwrite)
+        try:
+            self.shared.save(
+                path, text, overwrite=overwrite, reservation=reservation, paid=self._paid()
+            )
+        except RescuedError:
+            self.fresh = False
+            raise
+        self.fresh = False
+
+    def _paid(self) -> Paid | None:
+        """Which entry of a book would be lost with this model, if any."""
+        from tacit.ledger.book.store import home
+
+        if not self.fresh or isinstance(self._statement, str):
+            return None
+        number = self._statement.book_number
+        if number is None:
+            return None
+        return Paid(
+            f"entry {number} of {self._statement.population!r}",
+            (home() / "rescued", Path(tempfile.gettempdir())),
+        )
 
     def _check_kept(self) -> None:
         if not self.kept:

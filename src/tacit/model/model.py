@@ -60,11 +60,21 @@ shown in a list."""
 class Model(Written):
     """What `fit` makes and `load` reads."""
 
-    def __init__(self, shared: Shared, statement: Statement | str, *, kept: bool = True) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        statement: Statement | str,
+        *,
+        kept: bool = True,
+        fresh: bool = False,
+    ) -> None:
         self.shared = shared
         self._statement = statement
         self.kept = kept
         """False for what may only be looked at: a printed form with its noise off."""
+        self.fresh = fresh
+        """True for what was charged for and is in memory alone: then `save` loses it at no
+        error of a disk."""
 
     @property
     def statement(self) -> Statement:

@@ -20,6 +20,7 @@ from tacit.asked import model as asked_model
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
+from tacit.exports import write_csv
 from tacit.model.invent import Activity, World, activity_of, likings, met, people, times
 from tacit.page import paragraph
 from tacit.whole import whole
@@ -79,7 +80,7 @@ class Invented(Suggesting):
                 told = {"tacit": json.dumps(self.facts, sort_keys=True)}
                 frame.write_parquet(file, metadata=told)
             else:
-                frame.write_csv(file)
+                write_csv(frame, file)
 
 
 def writable(out: str | Path) -> Path:

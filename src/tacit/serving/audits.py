@@ -37,7 +37,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         if not path.is_file() or path.stat().st_size > MOST:
             return []
         facts = json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return [_unreadable()]
     listed = None
     if isinstance(facts, Mapping):

@@ -7,10 +7,8 @@ It is for the owner: entries have times and purposes, which no statement has.
 from __future__ import annotations
 
 import asyncio
-import csv
 import hashlib
 import hmac
-import io
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -22,6 +20,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from tacit.errors import SettingError
+from tacit.exports import csv_text
 from tacit.ledger.book.book import Book
 from tacit.ledger.book.chain import sealed_populations
 from tacit.ledger.book.entry import Entry
@@ -132,18 +131,14 @@ def _row(
 
 def as_csv(populations: list[dict[str, Any]]) -> str:
     """One line for each entry; texts that a spreadsheet would run are disarmed."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for each in populations:
-        for row in each["entries"]:
-            told = {"population": each["population"], **row}
-            writer.writerow({name: _harmless(value) for name, value in told.items()})
-    return out.getvalue()
-
-
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+    return csv_text(
+        COLUMNS,
+        (
+            {"population": each["population"], **row}
+            for each in populations
+            for row in each["entries"]
+        ),
+    )
 
 
 def add_officer(app: FastAPI, officer: Officer, served: Callable[[], Mapping[str, Served]]) -> None:

@@ -10,13 +10,14 @@ What a table does not say is as on the command line.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import BaseModel, ConfigDict
 
 from tacit.errors import SettingError
+from tacit.typed_file import read_toml
 
 OWN = {
     "method": str,
@@ -47,6 +48,15 @@ NEEDED = ("method", "out")
 FORGET = ("epsilon", "delta", "unit", "settings")
 """What another method does not take over from the command line."""
 
+
+class Trainings(BaseModel):
+    """The file of `--also`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    training: list[dict[str, Any]]
+
+
 further_option = click.option(
     "--also",
     metavar="FILE",
@@ -58,18 +68,9 @@ def further(o: dict[str, Any]) -> list[dict[str, Any]]:
     """The options of every further training."""
     if o["also"] is None:
         return []
-    path = Path(o["also"])
-    try:
-        found = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise SettingError(
-            f"{path} is not a list of trainings ({type(error).__name__})",
-            remedy="TOML, with a [[training]] table for each",
-        ) from None
-    tables = found.get("training")
-    if set(found) != {"training"} or not isinstance(tables, list):
-        raise SettingError(f"{path} has no [[training]] tables, or something beside them")
-    return [_one(o, table) for table in tables]
+    remedy = "TOML, with a [[training]] table for each, and nothing beside them"
+    found = read_toml(Path(o["also"]), Trainings, SettingError, remedy)
+    return [_one(o, table) for table in found.training]
 
 
 def _one(o: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:

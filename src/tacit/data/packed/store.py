@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tacit.data.packed.bare import BareFile
 from tacit.data.packed.names import Names, Numbers, Texts
-from tacit.errors import DataError, StorageError
+from tacit.errors import DataError, StorageError, reason
 from tacit.hidden import shapes
 
 MAGIC = b"TACITPK1"
@@ -202,7 +202,7 @@ class refused:  # noqa: N801
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, OSError):
             raise StorageError(
-                f"{self.target} cannot be written: {error.strerror}",
+                f"{self.target} cannot be written: {reason(error)}",
                 remedy="choose another --out, or make room; nothing was left behind",
             ) from None
 

@@ -20,16 +20,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from tacit.errors import Failure, StorageError
+from tacit.errors import Failure, StorageError, reason
 from tacit.noise import bits
+from tacit.typed_file import read_json
 from tacit.whole import whole
 
 TICKETS = "tacit/1 tickets"
@@ -40,6 +42,9 @@ BLOCK_BYTES = 64
 """Of SHA-256."""
 _INNER = bytes(byte ^ 0x36 for byte in range(256))
 _OUTER = bytes(byte ^ 0x5C for byte in range(256))
+Key = Annotated[str, StringConstraints(pattern=rf"^[0-9a-f]{{{2 * KEY_BYTES}}}$")]
+"""In a file."""
+RESTORE = "this file holds the server's keys: restore it from a copy"
 KEPT = 3
 """Exchange keys of a server that are still honoured; older ones are forgotten."""
 
@@ -128,6 +133,16 @@ def same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
+class KeyFile(BaseModel):
+    """What is in the file of an identity."""
+
+    model_config = ConfigDict(strict=True)
+
+    sign: Key
+    exchange: list[Key] = Field(min_length=1)
+    held: dict[str, Key] | Key | None = None
+
+
 class Identity:
     """A server's keys in one file (mode 0600): the signing identity and its exchange keys,
     newest first, and after them the one that an open round names (`hold`)."""
@@ -150,18 +165,17 @@ class Identity:
     def _read(self) -> None:
         try:
             self._stamp = self.path.stat().st_mtime_ns
-            found = json.loads(self.path.read_text())
-            self._sign = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(found["sign"]))
-            self.exchange = [bytes.fromhex(each) for each in found["exchange"]]
-            held = found.get("held") or {}
-            if isinstance(held, str):  # of a version with one training
-                held = {"": held}
-            self._held = {who: bytes.fromhex(key) for who, key in held.items()}
-        except (OSError, ValueError, KeyError) as error:
+        except OSError as error:
             raise StorageError(
-                f"the key file {self.path} cannot be read ({type(error).__name__})",
-                remedy="restore it from a copy",
+                f"{self.path} cannot be read: {reason(error)}", remedy=RESTORE
             ) from None
+        keys = read_json(self.path, KeyFile, StorageError, RESTORE)
+        self._sign = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(keys.sign))
+        self.exchange = [bytes.fromhex(each) for each in keys.exchange]
+        held = keys.held or {}
+        if isinstance(held, str):  # of a version with one training
+            held = {"": held}
+        self._held = {who: bytes.fromhex(key) for who, key in held.items()}
         self.public = self._sign.public_key().public_bytes_raw()
         self._tickets = derived(self._sign.private_bytes_raw(), TICKETS)
         self.tickets = public_of(self._tickets)

@@ -7,7 +7,6 @@ document says so.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from datetime import date as day
 from pathlib import Path
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tacit.errors import SettingError
 from tacit.shown import one_line
+from tacit.typed_file import read_toml
 
 UNSAID = "not declared"
 
@@ -84,21 +84,8 @@ def declare(*said: Mapping[str, Any]) -> Declared:
 
 def read_declared(path: str) -> dict[str, Any]:
     """A TOML file of `name = "text"`."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        found: dict[str, Any] = tomllib.loads(text)
-    except OSError as error:
-        raise SettingError(
-            f"it cannot be read ({error.strerror})",
-            place=path,
-            remedy='write lines such as by = "A library" into it',
-        ) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingError(
-            f"this is no TOML file ({error})",
-            place=path,
-            remedy='write lines such as: by = "A library"',
-        ) from None
+    remedy = 'write lines such as by = "A library" into it'
+    found = read_toml(Path(path), dict[str, Any], SettingError, remedy)
     for name, value in found.items():
         if name not in Declared.model_fields:
             raise SettingError(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.data.schema import LIKES
 from tacit.errors import SettingError
+from tacit.exports import write_csv
 from tacit.hidden import shapes
 from tacit.model.person.aside import likes_of_table, passed_over
 from tacit.model.person.base import Own
@@ -145,5 +146,5 @@ def write_lists(
         if target.suffix == ".parquet":
             frame.write_parquet(file)
         else:
-            titled(frame, catalogue).write_csv(file, float_precision=DIGITS)
+            write_csv(titled(frame, catalogue), file, digits=DIGITS)
     return people.n_users

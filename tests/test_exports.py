@@ -1,0 +1,66 @@
+"""A csv that somebody opens: no spreadsheet runs its cells and no terminal obeys them."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tacit.exports import csv_text, harmless, write_csv
+from tacit.shown import acts
+
+HOSTILE = [
+    '=HYPERLINK("http://x.example";"film")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "  =1+1",
+    "\t=1+1",
+    "\r=1+1",
+    "\n=1+1",
+    "＝1+1",
+    "\ufeff=1+1",
+    "\u00a0=1+1",
+    "\x1b[2J\x1b]0;gone\x07",
+    "a\x9b31m",
+    "a\u202eb",
+    "a\nCERTIFIED",
+]
+PLAIN = ["Amélie", "12", "a=b", "3-5", "", "' quoted", "🎬 film", "Ocean's Eleven, 2001"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_cell_is_disarmed(text):
+    cell = harmless(text)
+    assert not any(map(acts, cell))
+    assert cell.lstrip()[:1] not in "=+-@＝"
+    assert harmless(cell) == cell
+
+
+@pytest.mark.parametrize("value", [*PLAIN, None, -1, -0.5, True])
+def test_other_cells_stay(value):
+    assert harmless(value) is value
+
+
+def test_both_forms_of_a_table_go_through_the_door():
+    out = io.BytesIO()
+    frame = pl.DataFrame({"item": [*HOSTILE, *PLAIN, None], "expected": -0.5})
+    write_csv(frame, out, digits=3)
+    found = pl.read_csv(out.getvalue(), schema_overrides={"item": pl.String})
+    assert found["item"].to_list() == [harmless(each) for each in [*HOSTILE, *PLAIN]] + [None]
+    assert found["expected"][0] == -0.5
+    rows = [{"item": each, "expected": -0.5} for each in frame["item"]]
+    again = pl.read_csv(csv_text(["item", "expected"], rows).encode())
+    assert again["item"].to_list()[: len(HOSTILE)] == found["item"].to_list()[: len(HOSTILE)]
+
+
+def test_nothing_else_writes_csv():
+    """One door: a frame or the module `csv` elsewhere would go around it."""
+    source = Path(__file__).parents[1] / "src" / "tacit"
+    line = ["grep", "-rlE", r"\.write_csv\(|csv\.(writer|DictWriter)", str(source)]
+    found = subprocess.run([*line, "--include=*.py"], capture_output=True, text=True, check=True)
+    names = {str(Path(name).relative_to(source)) for name in found.stdout.split()}
+    assert names == {"exports.py", "cli/evaluate.py"}  # which calls Evaluation.write_csv
