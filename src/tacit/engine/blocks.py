@@ -19,7 +19,7 @@ from tacit.rounds.round import Block
 
 CELLS = 1 << 16
 """Cells of a block: less than a megabyte of each working array, which stays in the cache."""
-PEOPLE = 1 << 12
+PEOPLE = 1 << 14
 """And people, at most."""
 NUMBERS = 1 << 18
 """And numbers of one line a person: some rounds have a line of a thousand numbers of each. Few
@@ -33,11 +33,16 @@ Arrays = Mapping[str, NDArray[np.float64]]
 NOTHING: Arrays = MappingProxyType({})
 
 
+def most_people(width: int) -> int:
+    """Of a block, where a person has a line of so many numbers."""
+    return max(1, min(PEOPLE, NUMBERS // width))
+
+
 def cut(ratings: Ratings, people: People, width: int = 1) -> Iterator[Piece]:
     """Runs of people with about CELLS cells each, PEOPLE of them at most, and fewer where a line
     has a `width` of many numbers."""
     ptr = ratings.ptr
-    most = max(1, min(PEOPLE, NUMBERS // width))
+    most = most_people(width)
     if people is None:
         cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
         steps = np.arange(0, len(ptr) - 1, most)
