@@ -115,6 +115,32 @@ def test_a_block_does_not_change_a_contribution():
     assert np.array_equal(whole, alone)
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("lines", [0, 1, 3])
+def test_to_clip_and_add_in_one_pass_gives_the_same_integers(norm, lines):
+    """People of one line each are clipped side by side, others one after the other."""
+    rng = np.random.default_rng(lines)
+    counts = np.full(11, lines) if lines == 1 else rng.integers(0, 4, 11)
+    ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    values = rng.normal(size=(ptr[-1], 130)) * rng.choice([1e-3, 0.1, 10], (ptr[-1], 1))
+    values[2, 7], values[3, 0], values[4] = np.nan, np.inf, 0.0
+    rows = Rows(ptr, rng.integers(0, 5, ptr[-1]).astype(np.uint32), values)
+    bound = RowClip(0.7, norm, 1000)
+    out = rng.integers(-9, 9, (5, 130))
+    expected = out.copy()
+    np.add.at(expected, rows.index, bound.apply(rows))
+    bound.add(rows, out)
+    assert np.array_equal(out, expected)
+
+
+def test_one_pass_too_pulls_back_what_a_float_lets_through():
+    """As in `tests/attack/test_planted.py`: floats round to ten steps, integers allow nine."""
+    values = np.random.default_rng(0).uniform(1, 100, (4000, 1))
+    whole = np.zeros((1, 1), np.int64)
+    RowClip(float(np.nextafter(10 / 64, 0)), steps=64).add(Rows.one_each(values), whole)
+    assert whole == 9 * len(values)
+
+
 def test_a_cap_on_ratings_makes_one_cell_a_swap():
     assert CellClip(1.0, 10).sensitivity("rating", limited=5).l1 == 20
     assert CellClip(1.0, 10).sensitivity("user").l2 == inf

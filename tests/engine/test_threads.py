@@ -86,6 +86,18 @@ def test_a_block_has_at_most_so_many_people(ratings, monkeypatch, some):
     assert np.array_equal(np.concatenate(blocks), everybody)
 
 
+@pytest.mark.parametrize("some", [None, np.arange(0, 300, 2)])
+def test_lines_of_many_numbers_make_smaller_blocks(ratings, monkeypatch, some):
+    """Seen: a line of 1,365 numbers of each of 4,096 people went through memory three times."""
+    monkeypatch.setattr(module, "CELLS", 1 << 18)
+    width = module.NUMBERS // 50
+    blocks = [np.arange(300)[piece] for piece in module.cut(ratings, some, width)]
+    assert max(len(block) for block in blocks) == 50
+    assert len(list(module.cut(ratings, some, 2 * module.NUMBERS))) == (
+        300 if some is None else 150
+    )
+
+
 def test_sums_are_bit_equal_for_any_number_of_threads(ratings):
     round_ = one(Part("sum", ITEMS, RowClip(1.0)))
     first = sums(ratings, round_, 1).value

@@ -100,7 +100,7 @@ def products(people, leaning):
     width = directions * axes.shape[1] + directions * (directions + 1) // 2
     out = np.full((len(ptr) - 1, width), np.nan)
     implied_products(
-        ptr, item, residual, loadings, precision, axes, leaning, SIZE, MORE, SQUARES, out
+        ptr, item, residual, loadings, precision, axes, leaning, SIZE, MORE, SQUARES, 1.0, out
     )
     return out
 

@@ -11,13 +11,15 @@ BOUND = (
         "kernels/rows.py",
         "        factor = steps * (limit / size if size > limit else 1.0)\n"
         "        total = np.int64(0)\n"
-        "        for cell in range(first, last):\n"
+        "        for cell in range(last - first):\n"
         "            for column in range(width):\n"
-        "                # Conversion rounds toward zero.\n",
+        "                # Conversion rounds toward zero.\n"
+        "                q = np.int64(values[first + cell",
         "        factor = steps * 1.0\n        ceiling = np.int64(2**62)\n"
         "        total = np.int64(0)\n"
-        "        for cell in range(first, last):\n"
-        "            for column in range(width):\n",
+        "        for cell in range(last - first):\n"
+        "            for column in range(width):\n"
+        "                q = np.int64(values[first + cell",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
     ),
     Bug(
@@ -27,6 +29,14 @@ BOUND = (
         "            np.ascontiguousarray(rows.values),\n            self.limit,\n",
         "            np.ascontiguousarray(rows.values),\n            4 * self.limit,\n",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
+    ),
+    Bug(
+        "one pass too loose",
+        "where rows are clipped and added in one pass, they are clipped at four times the limit",
+        "bound/clip.py",
+        "            add_squared(rows.ptr, rows.index, values, self.limit, self.steps, out)\n",
+        "            add_squared(rows.ptr, rows.index, values, 4 * self.limit, self.steps, out)\n",
+        ("bound/test_clip.py::test_to_clip_and_add_in_one_pass_gives_the_same_integers",),
     ),
     Bug(
         "integers not checked",
@@ -40,12 +50,12 @@ BOUND = (
         "rounded to the nearest",
         "rounding may lengthen a row",
         "kernels/rows.py",
-        "                q = np.int64(values[cell, column] * factor)\n"
-        "                out[cell, column] = q\n"
+        "                q = np.int64(values[first + cell, column] * factor)\n"
+        "                out[to + cell, column] = q\n"
         "                total += q * q\n"
         "        while total > ceiling:\n",
-        "                q = np.int64(np.rint(values[cell, column] * factor))\n"
-        "                out[cell, column] = q\n"
+        "                q = np.int64(np.rint(values[first + cell, column] * factor))\n"
+        "                out[to + cell, column] = q\n"
         "                total += q * q\n"
         "        while total < 0:\n",
         ("bound/test_clip.py::test_no_neighbour_breaks_the_bound",),
@@ -54,8 +64,8 @@ BOUND = (
         "infinity let through",
         "a row that holds infinity is not emptied",
         "kernels/rows.py",
-        "        size = np.sqrt(size)\n        if not np.isfinite(size):\n",
-        "        size = np.sqrt(size)\n        if np.isnan(size):\n",
+        "    size = np.sqrt(square)\n    if np.isfinite(size):\n",
+        "    size = np.sqrt(square)\n    if not np.isnan(size):\n",
         ("bound/test_clip.py::test_a_row_with_a_hole_in_it_counts_nothing",),
     ),
     Bug(

@@ -147,7 +147,7 @@ class _Blocks(Threads):
         super().__init__(ratings, 1)
         self.block = block
 
-    def _cut(self, people: People) -> Iterator[Piece]:
+    def _cut(self, people: People, width: int = 1) -> Iterator[Piece]:
         starts = range(0, self.people, self.block)
         return (slice(k, min(k + self.block, self.people)) for k in starts)
 

@@ -80,6 +80,14 @@ class Bound(Protocol):
 
 
 @runtime_checkable
+class AddingBound(Bound, Protocol):
+    """A bound that can sum its integer rows as it makes them, so that they are never written."""
+
+    def add(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        """Add the rows of `apply` to the lines of `out` that they are for."""
+
+
+@runtime_checkable
 class GramBound(Bound, Protocol):
     """A bound of item-item sums: integer rows whose products are summed."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import Bound, Rows
+from tacit.bound.base import AddingBound, Bound, Rows
 from tacit.errors import Failure
 
 
@@ -37,6 +39,26 @@ def bounded(
     """The integer rows of a contribution that was checked, before and after its bound."""
     check_rows(rows, name=name, people=people, size=size)
     whole = bound.apply(rows)
-    if whole.shape != (len(rows.index), width):
-        raise Failure(f"a contribution to {name} has not {width} columns")
+    _check_width(whole, rows, name, width)
     return whole
+
+
+def add_bounded(
+    bound: Bound, rows: Rows, out: NDArray[np.int64], *, name: str, people: int
+) -> None:
+    """Add the integer rows of a contribution that was checked to the array that it is for."""
+    size, width = out.shape
+    if isinstance(bound, AddingBound):
+        check_rows(rows, name=name, people=people, size=size)
+        _check_width(rows.values, rows, name, width)
+        bound.add(rows, out)
+    else:
+        from tacit.kernels.rows import add_rows
+
+        whole = bounded(bound, rows, name=name, people=people, size=size, width=width)
+        add_rows(rows.index, whole, out)
+
+
+def _check_width(lines: NDArray[Any], rows: Rows, name: str, width: int) -> None:
+    if lines.shape != (len(rows.index), width):
+        raise Failure(f"a contribution to {name} has not {width} columns")

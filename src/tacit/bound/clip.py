@@ -93,6 +93,17 @@ class RowClip:
         )
         return out
 
+    def add(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        """The same integers, added to `out` in one pass: a row may have a thousand numbers."""
+
+        from tacit.kernels.rows import add_rows, add_squared
+
+        if self.norm == "l2":
+            values = np.ascontiguousarray(rows.values)
+            add_squared(rows.ptr, rows.index, values, self.limit, self.steps, out)
+        else:
+            add_rows(rows.index, self.apply(rows), out)
+
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One whole row; two of them where a person is replaced."""
         if self.norm == "l2":

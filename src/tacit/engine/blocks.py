@@ -17,11 +17,13 @@ from tacit.data.ratings import Ratings
 from tacit.rounds.people import People
 from tacit.rounds.round import Block
 
-CELLS = 1 << 18
-"""Cells of a block: a few megabytes of working arrays for each thread."""
-PEOPLE = 1 << 12
-"""And people, at most: some rounds have a line of a thousand numbers of each, and where people
-rate little so many cells would be gigabytes of lines."""
+CELLS = 1 << 16
+"""Cells of a block: less than a megabyte of each working array, which stays in the cache."""
+PEOPLE = 1 << 14
+"""And people, at most."""
+NUMBERS = 1 << 18
+"""And numbers of one line a person: some rounds have a line of a thousand numbers of each. Few
+enough that lines are still in the cache when they are summed."""
 FINGERPRINT = 1000
 """About so many ids tell one set of people from another."""
 
@@ -31,18 +33,25 @@ Arrays = Mapping[str, NDArray[np.float64]]
 NOTHING: Arrays = MappingProxyType({})
 
 
-def cut(ratings: Ratings, people: People) -> Iterator[Piece]:
-    """Runs of people with about CELLS cells each, PEOPLE of them at most."""
+def most_people(width: int) -> int:
+    """Of a block, where a person has a line of so many numbers."""
+    return max(1, min(PEOPLE, NUMBERS // width))
+
+
+def cut(ratings: Ratings, people: People, width: int = 1) -> Iterator[Piece]:
+    """Runs of people with about CELLS cells each, PEOPLE of them at most, and fewer where a line
+    has a `width` of many numbers."""
     ptr = ratings.ptr
+    most = most_people(width)
     if people is None:
         cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
-        steps = np.arange(0, len(ptr) - 1, PEOPLE)
+        steps = np.arange(0, len(ptr) - 1, most)
         edges = np.unique(np.concatenate([[0], cuts, steps, [len(ptr) - 1]]))
         yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
     elif len(people):
         sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])
         cuts = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
-        steps = np.arange(PEOPLE, len(people), PEOPLE)
+        steps = np.arange(most, len(people), most)
         edges = np.unique(np.concatenate([cuts, steps]))
         yield from (part for part in np.split(people, edges) if len(part))
 

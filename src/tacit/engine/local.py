@@ -135,8 +135,8 @@ class Local(InMemory):
         """Which of these devices send the largest answer instead of theirs."""
         return None
 
-    def _cut(self, people: People) -> Iterator[Piece]:
-        return blocks.singly(self.ratings, people) if self.alone else super()._cut(people)
+    def _cut(self, people: People, width: int = 1) -> Iterator[Piece]:
+        return blocks.singly(self.ratings, people) if self.alone else super()._cut(people, width)
 
     def _pay(self, answers: Mapping[str, Answers], people: People) -> People:
         """Who may answer, durably charged. A device without room in its book stays silent."""

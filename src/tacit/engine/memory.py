@@ -133,8 +133,8 @@ class InMemory:
 
     # ------------------------------------------------------------- blocks of people
 
-    def _cut(self, people: People) -> Iterator[Piece]:
-        return blocks.cut(self.ratings, people)
+    def _cut(self, people: People, width: int = 1) -> Iterator[Piece]:
+        return blocks.cut(self.ratings, people, width)
 
     def _block(self, piece: Piece, draws: Arrays = NOTHING) -> Block:
         return blocks.block_of(self.ratings, piece, self._personal, draws)

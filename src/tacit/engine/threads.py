@@ -91,7 +91,8 @@ class Threads(InMemory):
         self, round_: Round, state: State, factors: Mapping[str, Factors]
     ) -> dict[str, RunningSum]:
         """The exact sums of all parts but Gram ones, whose rows go to `factors`."""
-        pieces = list(self._cut(self._who(round_.takes_part)))
+        width = max(part.width for part in round_.parts)
+        pieces = list(self._cut(self._who(round_.takes_part), width))
         workers = max(1, min(self.threads, len(pieces)))
         summed = [part for part in round_.parts if part.name not in factors]
         totals = [{part.name: RunningSum(part) for part in summed} for _ in range(workers)]
@@ -130,16 +131,17 @@ class RunningSum:
 
     def add(self, rows: Rows, people: int, own: Whole | None = None) -> None:
         """What some people contribute, bounded and on the grid, times their `own` weights."""
-        from tacit.bound.check import bounded
+        from tacit.bound.check import add_bounded, bounded
         from tacit.kernels.rows import add_rows
 
         part = self.part
+        if own is None:
+            add_bounded(part.bound, rows, self.whole, name=part.name, people=people)
+            return
         whole = bounded(
             part.bound, rows, name=part.name, people=people, size=part.size, width=part.width
         )
-        if own is not None:
-            whole = lessened(whole, rows.ptr, own)
-        add_rows(rows.index, whole, self.whole)
+        add_rows(rows.index, lessened(whole, rows.ptr, own), self.whole)
 
     def merge(self, other: RunningSum) -> None:
         """The sum of another thread."""

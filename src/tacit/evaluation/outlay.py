@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.engine.blocks import PEOPLE
+from tacit.engine.blocks import most_people
 from tacit.evaluation.cost import seconds
 from tacit.evaluation.invent import Nature, Shape, popularity
 from tacit.methods.item_item.plan import RANK
@@ -68,7 +68,7 @@ def outlay(method: Method, plan: Plan, people: int | None, items: int, each: flo
         wide = max((part.width for part in rows if part.size > 1), default=1)
         one = max(RATING, WORD * wide)
         memory = PROGRAM + round(one * people * each) + ENTRY * entries
-        memory += LINE * lines * min(people, PEOPLE)
+        memory += LINE * lines * min(people, most_people(max(lines, 1)))
         took = seconds(method.name, plan.unit, people * each, items)
     return Outlay(
         rounds=len(made),

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from tacit.kernels.als import Floats, column_space, products_of, whole
 from tacit.kernels.compiled import njit
 
+LANES = 32
+"""Systems that are solved side by side."""
+
 
 @njit(cache=True, nogil=True, inline="always")
 def gather(
@@ -276,44 +279,131 @@ def left_out_block(
     item's public effect, by about pull_i x weight_u of itself: that is taken back likewise.
     `covered` gets the share of these cells whose error under candidate 0 is below `reach`
     of its own standard deviations.
+
+    Every candidate of a person has a lane of its own, and a few people are taken together, so
+    that lanes vectorise. A lane has the operations of a lone one in their order.
     """
-    width = loadings.shape[1]
+    width, candidates = loadings.shape[1], scales.shape[0]
+    together = max(1, LANES // candidates)
+    lanes = max(LANES, candidates)
+    scale = np.zeros((width, lanes))  # empty lanes have the prior alone
+    for lane in range(together * candidates):
+        for a in range(width):
+            scale[a, lane] = scales[lane % candidates, a]
     gram = np.empty((width, width))
-    system = np.empty((width, width))
     total = np.empty(width)
-    right = np.empty(width)
-    work = np.empty(width)
-    row = np.empty(width)
-    for person in range(start, stop):
-        first, count = ptr[person], ptr[person + 1] - ptr[person]
-        used = min(count, limit)
-        covered[person] = 0.0
-        loss[person, :] = 0.0
-        if count == 0:
-            continue
-        gather(first, first + count, item, residual, loadings, precision, gram, total)
-        for candidate in range(scales.shape[0]):
-            scale = scales[candidate]
+    system = np.zeros((width * width, lanes))
+    right = np.zeros((width, lanes))
+    work = np.zeros((width, lanes))
+    centre, spread = np.empty(lanes), np.empty(lanes)
+    for group in range(start, stop, together):
+        size = min(together, stop - group)
+        most = 0
+        for place in range(size):
+            first, last = ptr[group + place], ptr[group + place + 1]
+            most = max(most, min(last - first, limit))
+            covered[group + place] = 0.0
+            loss[group + place, :] = 0.0
+            gather(first, last, item, residual, loadings, precision, gram, total)
+            begin = place * candidates
             for a in range(width):
-                right[a] = scale[a] * total[a]
+                for lane in range(begin, begin + candidates):
+                    right[a, lane] = scale[a, lane] * total[a]
                 for b in range(a + 1):
-                    system[a, b] = scale[a] * scale[b] * gram[a, b]
-                system[a, a] += 1.0
-            factorize(system, right)
-            for j in range(used):
+                    for lane in range(begin, begin + candidates):
+                        value = scale[a, lane] * scale[b, lane] * gram[a, b]
+                        system[a * width + b, lane] = value
+        _factorize_lanes(system, right)
+        for j in range(most):
+            for place in range(size):
+                first = ptr[group + place]
+                count = ptr[group + place + 1] - first
+                used = min(count, limit)
+                if j < used:
+                    row = loadings[item[first + (j * count) // used]]
+                    begin = place * candidates
+                    for a in range(width):
+                        for lane in range(begin, begin + candidates):
+                            work[a, lane] = scale[a, lane] * row[a]
+            _project_lanes(system, right, work, centre, spread)
+            for place in range(size):
+                person = group + place
+                first, count = ptr[person], ptr[person + 1] - ptr[person]
+                used = min(count, limit)
+                if j >= used:
+                    continue
                 cell = first + (j * count) // used
                 certainty = precision[item[cell]]
-                for a in range(width):
-                    row[a] = scale[a] * loadings[item[cell], a]
-                centre, spread = project(row, system, right, work)
-                # 1 / (1 + certainty x variance without this cell): never 0.
-                kept = 1.0 - certainty * spread
-                error = (residual[cell] - centre) / (
-                    kept * (1.0 - min(pull[item[cell]] * weight[person], 0.9))
-                )
-                loss[person, candidate] += error * error / used
-                if candidate == 0 and error * error * certainty * kept < reach * reach:
-                    covered[person] += 1.0 / used
+                pulled = 1.0 - min(pull[item[cell]] * weight[person], 0.9)
+                for candidate in range(candidates):
+                    lane = place * candidates + candidate
+                    # 1 / (1 + certainty x variance without this cell): never 0.
+                    kept = 1.0 - certainty * spread[lane]
+                    error = (residual[cell] - centre[lane]) / (kept * pulled)
+                    loss[person, candidate] += error * error / used
+                    if candidate == 0 and error * error * certainty * kept < reach * reach:
+                        covered[person] += 1.0 / used
+
+
+@njit(cache=True, nogil=True)
+def _factorize_lanes(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
+    """`factorize` in every lane, of I + the matrix whose lower triangle `system` has, an entry a
+    row."""
+    width, lanes = right.shape
+    for a in range(width):
+        own = a * width + a
+        for lane in range(lanes):
+            system[own, lane] += 1.0
+        for b in range(a):
+            for k in range(b):
+                _less_lanes(system, a * width + b, system, a * width + k, system, b * width + k)
+            for lane in range(lanes):
+                system[a * width + b, lane] /= system[b * width + b, lane]
+        for k in range(a):
+            _less_lanes(system, own, system, a * width + k, system, a * width + k)
+        for lane in range(lanes):
+            # The prior's identity keeps every pivot at 1 or more.
+            system[own, lane] = np.sqrt(system[own, lane])
+        for k in range(a):
+            _less_lanes(right, a, system, a * width + k, right, k)
+        for lane in range(lanes):
+            right[a, lane] /= system[own, lane]
+
+
+@njit(cache=True, nogil=True)
+def _project_lanes(
+    factor: NDArray[np.float64],
+    solved: NDArray[np.float64],
+    work: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    spread: NDArray[np.float64],
+) -> None:
+    """`project` in every lane, of the rows in `work`, which are overwritten."""
+    width, lanes = work.shape
+    centre[:] = 0.0
+    spread[:] = 0.0
+    for a in range(width):
+        for k in range(a):
+            _less_lanes(work, a, factor, a * width + k, work, k)
+        for lane in range(lanes):
+            value = work[a, lane] / factor[a * width + a, lane]
+            work[a, lane] = value
+            centre[lane] += value * solved[a, lane]
+            spread[lane] += value * value
+
+
+@njit(cache=True, nogil=True)
+def _less_lanes(
+    out: NDArray[np.float64],
+    row: int,
+    one: NDArray[np.float64],
+    i: int,
+    other: NDArray[np.float64],
+    j: int,
+) -> None:
+    """Take a product from a row, lane by lane."""
+    for lane in range(out.shape[1]):
+        out[row, lane] -= one[i, lane] * other[j, lane]
 
 
 @njit(cache=True, nogil=True)

@@ -13,6 +13,9 @@ import numpy as np
 
 from tacit.kernels.compiled import njit
 
+TOGETHER = 4
+"""People who are clipped side by side."""
+
 
 @njit(cache=True, nogil=True)
 def grid_squared(ptr: Any, values: Any, limit: float, steps: int, out: Any) -> None:
@@ -22,36 +25,102 @@ def grid_squared(ptr: Any, values: Any, limit: float, steps: int, out: Any) -> N
     rounding let through is pulled toward zero one step at a time until it holds. Beside
     `grid_absolute`, so that a fit compiles only the one that it needs.
     """
-    width = values.shape[1]
     ceiling = np.int64(np.floor((steps * limit) ** 2))
+    squares = np.empty(TOGETHER)
+    for start in range(0, ptr.size - 1, TOGETHER):
+        stop = min(start + TOGETHER, ptr.size - 1)
+        _squares(ptr, values, start, stop, squares)
+        for person in range(start, stop):
+            first, last = ptr[person], ptr[person + 1]
+            square = squares[person - start]
+            _grid_squared(values, first, last, square, limit, steps, ceiling, first, out)
+
+
+@njit(cache=True, nogil=True)
+def add_squared(ptr: Any, index: Any, values: Any, limit: float, steps: int, out: Any) -> None:
+    """`grid_squared`, and `add_rows` of what it gives, one person at a time: her integers never
+    leave the cache."""
+    most = 0
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        size = 0.0
-        for cell in range(first, last):
-            for column in range(width):
-                value = values[cell, column]
-                size += value * value
-        size = np.sqrt(size)
-        if not np.isfinite(size):
-            for cell in range(first, last):
+        most = max(most, ptr[person + 1] - ptr[person])
+    whole = np.empty((most, values.shape[1]), np.int64)
+    ceiling = np.int64(np.floor((steps * limit) ** 2))
+    squares = np.empty(TOGETHER)
+    for start in range(0, ptr.size - 1, TOGETHER):
+        stop = min(start + TOGETHER, ptr.size - 1)
+        _squares(ptr, values, start, stop, squares)
+        for person in range(start, stop):
+            first, last = ptr[person], ptr[person + 1]
+            square = squares[person - start]
+            _grid_squared(values, first, last, square, limit, steps, ceiling, 0, whole)
+            for cell in range(last - first):
+                row = index[first + cell]
+                for column in range(values.shape[1]):
+                    out[row, column] += whole[cell, column]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _squares(ptr: Any, values: Any, start: int, stop: int, squares: Any) -> None:
+    """Each person's sum of squares, at most `TOGETHER` people. Side by side where all have one
+    line: a sum has an order, so one alone would wait for each of its additions."""
+    width = values.shape[1]
+    single = stop - start == TOGETHER
+    for person in range(start, stop):
+        single = single and ptr[person + 1] - ptr[person] == 1
+    if single:
+        cell = ptr[start]
+        size0, size1, size2, size3 = 0.0, 0.0, 0.0, 0.0
+        for column in range(width):
+            size0 += values[cell, column] * values[cell, column]
+            size1 += values[cell + 1, column] * values[cell + 1, column]
+            size2 += values[cell + 2, column] * values[cell + 2, column]
+            size3 += values[cell + 3, column] * values[cell + 3, column]
+        squares[0], squares[1], squares[2], squares[3] = size0, size1, size2, size3
+    else:
+        for person in range(start, stop):
+            size = 0.0
+            for cell in range(ptr[person], ptr[person + 1]):
                 for column in range(width):
-                    out[cell, column] = 0
-            continue
+                    value = values[cell, column]
+                    size += value * value
+            squares[person - start] = size
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _grid_squared(
+    values: Any,
+    first: int,
+    last: int,
+    square: float,
+    limit: float,
+    steps: int,
+    ceiling: int,
+    to: int,
+    out: Any,
+) -> None:
+    """One person, the sum of whose squares is `square`, into the lines of `out` from `to` on."""
+    width = values.shape[1]
+    size = np.sqrt(square)
+    if np.isfinite(size):
         factor = steps * (limit / size if size > limit else 1.0)
         total = np.int64(0)
-        for cell in range(first, last):
+        for cell in range(last - first):
             for column in range(width):
                 # Conversion rounds toward zero.
-                q = np.int64(values[cell, column] * factor)
-                out[cell, column] = q
+                q = np.int64(values[first + cell, column] * factor)
+                out[to + cell, column] = q
                 total += q * q
         while total > ceiling:
             total = np.int64(0)
-            for cell in range(first, last):
+            for cell in range(last - first):
                 for column in range(width):
-                    q = _toward_zero(out[cell, column])
-                    out[cell, column] = q
+                    q = _toward_zero(out[to + cell, column])
+                    out[to + cell, column] = q
                     total += q * q
+    else:
+        for cell in range(last - first):
+            for column in range(width):
+                out[to + cell, column] = 0
 
 
 @njit(cache=True, nogil=True)

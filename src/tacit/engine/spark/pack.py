@@ -20,13 +20,14 @@ from tacit.data.apart import Apart
 from tacit.data.ids import odd_numbers
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
-from tacit.engine.blocks import CELLS
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.keys import MARK, digests, mark_of
 from tacit.engine.spark.scatter import gathered
 from tacit.engine.spark.wire import BLOCK, WireRow, batches_of, guarded, told
 from tacit.hidden import shapes
 
+CELLS = 1 << 18
+"""Cells of a block: a few megabytes in one row."""
 NOBODY = np.zeros(0, np.uint32)
 """Whose rows are whose is said by the starts of rows."""
 

@@ -27,7 +27,7 @@ from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
 CLIP = 4.0
 """L2 norm of one person's products: half of a typical row on ML-1M. Twice as much, and three
-quarters, are alike."""
+quarters, are alike. A power of two, so that to divide by it is to multiply by its inverse."""
 SQUARES = 0.5
 """Weight of hh' beside h s'."""
 AGREED_CLIP = 1.0
@@ -104,9 +104,9 @@ def implied_round(second: SecondOrder, share: float, kept: int) -> Round:
             SIZE,
             IMPLIED_MORE,
             SQUARES,
+            1 / CLIP,
             out,
         )
-        out /= CLIP  # in its place: a person may have a thousand numbers
         return {"products": person_rows(out)}
 
     def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:

@@ -187,6 +187,15 @@ def left_out_tastes(
                 line = work[k]
                 for t in range(lanes):
                     line[t] = line[t] * weight[t] * left[t]
+            if size < kept:  # lanes of axes, where those of cells would be empty
+                for t in range(size):
+                    cell = start + t
+                    for j in range(kept):
+                        taste[cell, skip + j] = own[j]
+                    for k in range(width):
+                        for j in range(kept):
+                            taste[cell, skip + j] -= work[k, t] * turned[k, j]
+                continue
             for j in range(kept):
                 held[:] = own[j]
                 _less(held, work, width, turned, j)

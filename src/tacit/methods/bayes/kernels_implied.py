@@ -26,10 +26,12 @@ def implied_products(
     size: float,
     more: float,
     squares: float,
+    scale: float,
     out: Any,
 ) -> None:
-    """Each person's h s', then `squares` times hh' packed. s = axes'E[z | her ratings], h the
-    sum of the rows `leaning` of her items, times `size`, over their number and `more`.
+    """Each person's h s', then `squares` times hh' packed, all times `scale`. s = axes'E[z | her
+    ratings], h the sum of the rows `leaning` of her items, times `size`, over their number and
+    `more`.
 
     The packing is the upper triangle by rows with off-diagonal entries times sqrt 2, so that
     its L2 norm is the matrix's Frobenius norm. A person without ratings gives zeros.
@@ -44,8 +46,8 @@ def implied_products(
     root = np.sqrt(2.0)
     for person in range(ptr.size - 1):
         first, last = ptr[person], ptr[person + 1]
-        out[person] = 0.0
         if first == last:
+            out[person] = 0.0
             continue
         solve_person(
             first, last, item, residual, loadings, precision, axes, system, right, turned, own
@@ -58,16 +60,18 @@ def implied_products(
         share = size / (last - first + more)
         for k in range(directions):
             lean[k] *= share
-        place = 0
+        line = out[person]
         for k in range(directions):
             for j in range(kept):
-                out[person, place] = lean[k] * own[j]
-                place += 1
+                line[k * kept + j] = lean[k] * own[j] * scale
+        place = directions * kept
         for j in range(directions):
-            for k in range(j, directions):
-                value = squares * lean[j] * lean[k]
-                out[person, place] = value if j == k else root * value
-                place += 1
+            packed = line[place : place + directions - j]
+            factor = squares * lean[j]
+            packed[0] = factor * lean[j] * scale
+            for k in range(1, directions - j):
+                packed[k] = root * (factor * lean[j + k]) * scale
+            place += directions - j
 
 
 @njit(cache=True, nogil=True)

@@ -82,6 +82,7 @@ def _implied(block: Block, found: Fitted) -> tuple[Seen, Floats]:
             SIZE,
             IMPLIED_MORE,
             SQUARES,
+            1.0,
             out,
         )
         sums += out.sum(axis=0)
