@@ -301,7 +301,7 @@ def unnumbered(roles: Sequence[str], label: str, *, likes: bool) -> SettingError
     """The error for a table without a header, of which nobody says which column is which."""
     example = [f"{role}={at}" for role, at in EXAMPLE.items() if role != "rating" or not likes]
     return SettingError(
-        f"without a header no name says which column is the {_either(roles)}",
+        f"without a header nothing says which column is the {' and which the '.join(roles)}",
         place=label,
         remedy=f"number them from 1: --header no --columns {','.join(example)}",
     )
@@ -332,4 +332,4 @@ def _either(roles: Sequence[str]) -> str:
     """As a list that ends in `or`."""
     if len(roles) == 1:
         return roles[0]
-    return f"{', '.join(roles[:-1])} and no {roles[-1]}"
+    return f"{', no '.join(roles[:-1])} and no {roles[-1]}"

@@ -59,9 +59,10 @@ def decode(data: bytes, label: str, encoding: str = "utf-8") -> str:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise DataError("the file is UTF-16, not UTF-8", place=label, remedy="save it as UTF-8")
         if b"\x00" in data[:4096]:
+            line = plain_ends(data[: data.index(b"\x00")]).count(b"\n") + 1
             raise DataError(
-                "this is a binary file, not text",
-                place=label,
+                "a null character: this is a binary file, not text",
+                place=place(label, line),
                 remedy="give a csv, parquet or known layout",
             )
         data = data.removeprefix(b"\xef\xbb\xbf")
