@@ -26,7 +26,7 @@ from tacit.data.ratings import Ratings
 from tacit.data.reading import delimited, files
 from tacit.errors import TacitError, UsageError
 
-MANY = 2000 if os.environ.get("TACIT_FULL") else 120
+MANY = 2000 if os.environ.get("TACIT_FULL") else 60
 """Hostile tables of each kind."""
 Cell = tuple[float, int | None]
 Rows = dict[tuple[str, str], Cell]
@@ -356,6 +356,53 @@ def test_packed_tables_say_what_tables_say(tmp_path: Path) -> None:
             found.append(packed)
         if len(found) == 2:
             agree(found[0], found[1], SHE)
+
+
+def lines_on_a_cluster(table: Table, *, with_her: bool) -> Rows | None:
+    """The rows that executors make of the lines that Spark hands them."""
+    pa = pytest.importorskip("pyarrow")
+    from tacit.data.reading.columns import Roles
+    from tacit.data.reading.dialect import Dialect
+    from tacit.engine.spark.code import Code
+    from tacit.engine.spark.lines import LineRows
+
+    lines = re.split(b"\r\n|\r|\n", table.text(with_her=with_her).removesuffix(b"\n"))
+    width = len(split(lines[0].decode(), table.mark))
+    roles = Roles(0, 1, 2, 3 if table.timed else None)
+    head = lines[0].decode() if table.header else ""
+    read = LineRows(Dialect(table.mark, width), roles, head)
+    batches = [pa.RecordBatch.from_pydict({"value": lines[k : k + 4]}) for k in range(0, 40, 4)]
+    rows = list(read(iter(batches)))
+    names = {BLANK.sub("", str(name)) for each in rows for name in each["item"].to_pylist()}
+    items = tuple({unicodedata.normalize("NFC", name) for name in names})
+    code = Code(items, 1.0, 5.0, True, table.timed, table.dates, table.decimal)
+    found: Rows = {}
+    for each in code(iter(rows)):
+        for row in each.to_pylist():
+            if row["item"] < -1:
+                return None
+            assert row["item"] >= 0
+            found[row["user"], items[row["item"]]] = (
+                row["value"],
+                row["time"] if table.timed else None,
+            )
+    return found
+
+
+def test_lines_on_a_cluster_are_read_alone() -> None:
+    read = 0
+    for seed in range(MANY):
+        table = Table(seed)
+        whole = lines_on_a_cluster(table, with_her=True)
+        without = lines_on_a_cluster(table, with_her=False)
+        wanted = expected(table.text(with_her=True), table.said)
+        if wanted is not None:
+            assert whole is not None
+            assert {user for user, _ in whole} == {user for user, _ in wanted}
+        if whole is not None and without is not None:
+            assert {key: cell for key, cell in whole.items() if key[0] != SHE} == without
+            read += 1
+    assert read > MANY / 5
 
 
 OBJECTS = [
