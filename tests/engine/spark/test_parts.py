@@ -143,7 +143,7 @@ def test_a_block_does_not_depend_on_the_order_of_rows():
     items = [2, 0, 2, 1, 1]
     values = [5.0, 1.0, 3.0, 2.0, 4.0]
     times = [10, 0, 20, 7, 7]
-    one, told = packed([sorted_rows(users, items, values, times)])
+    one, _ = packed([sorted_rows(users, items, values, times)])
     order = [2, 1, 0, 4, 3]
     moved = [[column[k] for k in order] for column in (items, values, times)]
     other, _ = packed([sorted_rows(users, *moved)])

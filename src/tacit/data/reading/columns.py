@@ -178,7 +178,7 @@ def find_roles(
         raise unnumbered(lacking, label, likes=likes)
     if lacking:
         raise missing(lacking, label, line, shown)
-    _refuse_twice(found, given, shown, label)
+    _refuse_twice(found, given, header, label)
     _refuse_rivals(found, given, header, label)
     user, item = found["user"], found["item"]
     assert user is not None
@@ -259,7 +259,8 @@ def _refuse_twice(
         other = roles.setdefault(at, role)
         if other == role:
             continue
-        name = f"`{header[at]}`" if header is not None else f"{at + 1}"
+        quoted = header is not None and is_word(header[at], given)
+        name = f"`{header[at]}`" if header is not None and quoted else f"{at + 1}"
         said = role if role in given else other
         left = other if said == role else role
         raise SettingError(
