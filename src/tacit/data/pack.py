@@ -1,6 +1,6 @@
 """`tacit.pack`: ratings of any table in a compact private file, sorted by person.
 
-Text in any dialect and parquet are read in blocks and sorted on disk, so they may be larger
+Text and parquet are read in blocks and sorted on disk, so they may be larger
 than memory. What a layout of its own reads (Netflix, Jester), frames and matrices pass through
 memory.
 """
