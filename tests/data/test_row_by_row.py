@@ -53,6 +53,7 @@ def need(held: bool) -> None:
 def split(line: str, mark: str) -> list[str]:
     """The fields of a line, letter by letter."""
     fields, text, state = [], "", "start"
+    line = line.removeprefix("\ufeff")
     for letter in [*line, ""]:
         if state == "quoted":
             need(letter != "")

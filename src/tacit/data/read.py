@@ -270,6 +270,12 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: Written) 
             place=part.label,
             remedy="give a file with at least one row of data",
         )
+    if not whole and line == len(lines):
+        raise DataError(
+            f"line {line} is longer than {HEAD >> 10} kilobytes",
+            place=part.label,
+            remedy="check that it is a table of lines",
+        )
     first = lines[line - 1]
     headless = said.header is False or (
         said.header is None and layout is not None and layout.columns is not None

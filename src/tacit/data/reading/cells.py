@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.catalogue import LONGEST
 from tacit.data.ids import BLANKS, CONTROL, clean, in_order
 from tacit.data.ratings import LATEST
 from tacit.data.reading.dialect import AROUND, NUMBER
@@ -61,6 +62,8 @@ class IdColumn:
             wrong |= cells.str.strip_chars(BLANKS) == ""
             held = cells.str.strip_chars(AROUND).str.contains(CONTROL)
             wrong |= held.fill_null(False)
+            if role == "item":
+                wrong |= (cells.str.len_bytes() > LONGEST).fill_null(False)
         if wrong.any():
             raise Fault(int(wrong.arg_max() or 0), role)
 

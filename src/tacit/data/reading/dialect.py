@@ -23,6 +23,8 @@ AROUND = " \t"
 QUOTES = '";"'
 """The delimiter of rows whose every field is quoted without escapes: only these three marks
 together divide fields."""
+MARK = "\ufeff"
+"""Of byte order, where a file begins."""
 UNIT = "\x1f"
 """Stands for a delimiter of several bytes, where one byte is needed: a text that holds this
 character is refused there."""
@@ -103,6 +105,7 @@ def fields_of(line: str, delimiter: str) -> list[str]:
     only the delimiter or the end of the line may follow: all else is `Misquoted`. A mark inside
     of any other field is a character.
     """
+    line = line.removeprefix(MARK)  # wherever the line stands: it may become the first
     if delimiter == BLANKS:
         return re.split("[ \t]+", line.strip(AROUND))
     if len(delimiter) > 1 or delimiter == UNIT or '"' not in line:

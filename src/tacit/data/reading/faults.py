@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tacit.data.ids import clean
+from tacit.data.catalogue import LONGEST
+from tacit.data.ids import clean, controlled
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import COMMA, is_number, pointed
 from tacit.data.schema import Schema
@@ -54,10 +55,21 @@ def cell_fault(
     where = _where(label, line, used[role], role)
     text = fields[used[role]]
     if role in ("user", "item"):
-        return control_fault(where)
+        return id_fault(text, where)
     if role == "rating":
         return rating_fault(text, where, table.schema, table.decimal)
     return time_fault(where, "leave the column out with --columns time=none", text, table.dates)
+
+
+def id_fault(text: str, where: str) -> DataError:
+    """The error for a cell that is no id."""
+    if controlled(text):
+        return control_fault(where)
+    return DataError(
+        f"an item's id has more than {LONGEST:,} letters",
+        place=where,
+        remedy="check the quotes and the delimiter",
+    )
 
 
 def control_fault(where: str) -> DataError:

@@ -11,7 +11,7 @@ from tacit.data.reading.assemble import RowsRead
 from tacit.data.reading.cells import Fault
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import AROUND
-from tacit.data.reading.faults import control_fault, off_scale, rating_fault, time_fault
+from tacit.data.reading.faults import id_fault, off_scale, rating_fault, time_fault
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
@@ -176,7 +176,7 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
             place=label,
             remedy="give one id a row, as text or a whole number",
         )
-    if cells.dtype in (pl.Object, pl.Binary):
+    if cells.dtype in (pl.Object, pl.Binary) or cells.dtype.is_temporal():
         raise DataError(
             f"the column of {role} ids is of type {cells.dtype}",
             place=label,
@@ -201,7 +201,7 @@ def frame_fault(
     if value is None or value == "":
         return empty
     if fault.role in ("user", "item"):
-        return control_fault(where) if clean(str(value)) else empty
+        return id_fault(str(value), where) if clean(str(value)) else empty
     if fault.role == "time":
         return time_fault(where, text=str(value), dates=table.dates)
     decimal = table.decimal if isinstance(value, str) else "."
