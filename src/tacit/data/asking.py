@@ -11,7 +11,7 @@ from tacit.data.ratings import Ratings
 from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.columns import Columns
 from tacit.data.reading.table import Table
-from tacit.data.reading.written import PLAIN, Written
+from tacit.data.reading.written import PLAIN, DeclaredText
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 
@@ -30,7 +30,7 @@ class Asked:
         positive: float | bool | None,
         users: int | None,
         columns: Columns | None,
-        written: Written = PLAIN,
+        written: DeclaredText = PLAIN,
     ) -> None:
         self.scale = scale
         self.items = items

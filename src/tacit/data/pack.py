@@ -21,7 +21,7 @@ from tacit.data.read import answer
 from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.columns import Columns
 from tacit.data.reading.spooled import Told
-from tacit.data.reading.written import Written
+from tacit.data.reading.written import DeclaredText
 from tacit.errors import SettingError, StorageError
 
 
@@ -54,7 +54,7 @@ def pack(
     target = asked_path("out", out).expanduser()
     flag("overwrite", overwrite)
     check_target(target, overwrite=overwrite)
-    written = Written(header, delimiter, dates, decimal, encoding)
+    written = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = None if positive is False else positive
     ask = PackAsked(scale, items, duplicates, likes, users, columns, written)
     ask.into(target, memory_size(memory), progress)

@@ -38,7 +38,7 @@ from tacit.data.reading.dialect import (
 from tacit.data.reading.files import Bundle, Stream, bundle, spreadsheet
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table
-from tacit.data.reading.written import Written
+from tacit.data.reading.written import DeclaredText
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
 
@@ -85,7 +85,7 @@ def read(
     Guarantee: all errors that depend on private rows are raised here; they name a place and
     never quote a cell.
     """
-    written = Written(header, delimiter, dates, decimal, encoding)
+    written = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = None if positive is False else positive
     ask = Asked(scale, items, duplicates, likes, users, columns, written)
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
@@ -251,7 +251,7 @@ class _Text(NamedTuple):
     """Lines before the first row."""
 
 
-def _open_text(part: Stream, head: bytes, layout: Layout | None, said: Written) -> _Text:
+def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredText) -> _Text:
     """The dialect, the header and where rows begin: from what is declared, else from the
     layout, else from line 1, the header. Without a header line 1 shows how many fields a row
     may have, and nothing else."""

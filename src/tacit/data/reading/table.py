@@ -31,7 +31,7 @@ class Table:
     """What `lines` counts."""
     dates: str = "iso"
     decimal: str = "."
-    """How texts of dates and numbers are written, as `Written` declares it."""
+    """How texts of dates and numbers are written, as `DeclaredText` declares it."""
     users: IdColumn = field(default_factory=IdColumn)
     items: IdColumn = field(default_factory=IdColumn)
     values: Column = field(default_factory=lambda: Growing(np.float32))

@@ -29,7 +29,7 @@ ENCODINGS = (
 
 
 @dataclass(frozen=True)
-class Written:
+class DeclaredText:
     """How a table is written, as far as somebody has declared it; None where nobody has."""
 
     header: bool | None = None
@@ -62,11 +62,11 @@ class Written:
         if self.encoding is not None:
             object.__setattr__(self, "encoding", checked_encoding(self.encoding))
 
-    def of(self, layout: Layout | None) -> Written:
+    def of(self, layout: Layout | None) -> DeclaredText:
         """With what the layout fixes where nothing was declared."""
         if layout is None:
             return self
-        return Written(
+        return DeclaredText(
             self.header,
             self.delimiter or layout.delimiter,
             self.dates,
@@ -115,5 +115,5 @@ def checked_encoding(text: object) -> str:
     )
 
 
-PLAIN = Written()
+PLAIN = DeclaredText()
 """Nothing declared."""

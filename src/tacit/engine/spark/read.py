@@ -28,7 +28,7 @@ from tacit.data.reading.dialect import (
     fields_of,
     misquoted,
 )
-from tacit.data.reading.written import Written
+from tacit.data.reading.written import DeclaredText
 from tacit.engine.spark.code import FAULT, IdRows
 from tacit.engine.spark.lines import LineRows
 from tacit.engine.spark.session import session, spark_errors
@@ -62,9 +62,9 @@ def read_table(
     """Ratings from a path of csv or parquet that Spark reads, or from a table of Spark.
     Options as for `tacit.read`; `threads` is for a session on this machine."""
     label = FRAME
-    written = Written(header, delimiter, dates, decimal, encoding)
+    written = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = positive is not None and positive is not False
-    lines: Lines | None = None
+    lines: ClusterText | None = None
     if isinstance(source, str):
         label = str(source)
         if label.lower().endswith(TEXT):
@@ -97,7 +97,7 @@ def read_table(
     )
 
 
-class Lines(NamedTuple):
+class ClusterText(NamedTuple):
     """A table of text: its lines on the cluster, and how they are written."""
 
     frame: Any
@@ -116,14 +116,14 @@ class Lines(NamedTuple):
             return self.frame.mapInArrow(read, ", ".join([*kinds, f"{FAULT} int"]))
 
 
-def _lines(path: str, spark: Any, written: Written) -> Lines:
+def _lines(path: str, spark: Any, written: DeclaredText) -> ClusterText:
     """The lines of a text. Only the header, which is nobody's row, comes to the driver: the
     first line of each file. Without a header the driver looks at none."""
     with spark_errors(f"opened {path}"):
         frame = spark.read.text(path)
         usual = "\t" if ".tsv" in path.lower() else ","
         if written.header is False:
-            return Lines(frame, "", None, Dialect(written.delimiter or usual, MOST_FIELDS))
+            return ClusterText(frame, "", None, Dialect(written.delimiter or usual, MOST_FIELDS))
         found = frame.filter("trim(value) != ''").first()
     if found is None:
         raise DataError("the file is empty", place=path, remedy="give a table with rows")
@@ -134,7 +134,7 @@ def _lines(path: str, spark: Any, written: Written) -> Lines:
         header = fields_of(text, delimiter)
     except Misquoted as fault:
         raise misquoted(path, 1, fault) from None
-    return Lines(frame, first, header, Dialect(delimiter, len(header)))
+    return ClusterText(frame, first, header, Dialect(delimiter, len(header)))
 
 
 class TableFacts(NamedTuple):

@@ -16,7 +16,7 @@ from weakref import finalize
 from tacit.data.apart import Apart
 from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, need_two_people
-from tacit.data.reading.written import PLAIN, Written
+from tacit.data.reading.written import PLAIN, DeclaredText
 from tacit.data.schema import Schema
 from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code
 from tacit.engine.spark.keys import MARK, fresh_key
@@ -62,7 +62,7 @@ class SparkRatings:
     left_out: frozenset[str] = frozenset()
     rows: int = 0
     """How many there are, where that is known."""
-    written: Written = PLAIN
+    written: DeclaredText = PLAIN
     """How texts of dates and numbers are written."""
     made: dict[tuple[str, ...], PackedBlocks] = field(default_factory=dict)
     """Blocks that were made, by the items that they are over."""
