@@ -34,6 +34,7 @@ from tacit.engine.spark.lines import LineRows
 from tacit.engine.spark.session import session, spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import DataError, SettingError
+from tacit.hidden import shapes
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 """How a path of text ends; all else is parquet."""
@@ -105,6 +106,9 @@ class ClusterText(NamedTuple):
     """The header line; empty where there is none."""
     header: list[str] | None
     dialect: Dialect
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
     def rows(self, roles: Roles) -> Any:
         """Rows of the columns that are read, and what is wrong with a line."""
