@@ -58,7 +58,7 @@ class IdColumn:
         import polars as pl
 
         wrong = cells.is_null()
-        if cells.dtype == pl.String:
+        if cells.dtype == pl.String and (wrong.any() or not cells.str.contains(SHORTEST).all()):
             wrong |= cells.str.strip_chars(BLANKS) == ""
             held = cells.str.strip_chars(AROUND).str.contains(CONTROL)
             wrong |= held.fill_null(False)
