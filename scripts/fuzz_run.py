@@ -215,6 +215,14 @@ def ratings(rng: random.Random, path: Path) -> Any:
         settings["scale"] = rng.choice([(1, 5), (0.5, 10), COMMON_SCALE])
     if rng.random() < 0.2:
         settings["positive"] = rng.choice([True, 3])
+    if rng.random() < 0.3:
+        settings["header"] = rng.random() < 0.5
+        settings["columns"] = {"user": 1, "item": 2, "rating": 3}
+        settings["delimiter"] = rng.choice([None, ";", "tab", " ", "::"])
+    if rng.random() < 0.3:
+        settings["dates"] = rng.choice(["iso", "dmy", "mdy"])
+        settings["decimal"] = rng.choice([".", ","])
+        settings["encoding"] = rng.choice([None, "latin-1", "cp1252"])
 
     def door() -> str:
         found = read(path, items=known, **settings)

@@ -27,6 +27,9 @@ CHOICES = {
     "engine": ("threads", "simulate", "federated", "local", "spark"),
     "by": ("rating", "liked", "explore", "popularity"),
     "duplicates": ("last", "mean", "error"),
+    "dates": ("iso", "dmy", "mdy"),
+    "encoding": ("utf-8", "latin-1", "cp1252"),
+    "decimal": (",",),
 }
 """Options whose value is a word of a few."""
 RENAMED = {
@@ -51,7 +54,7 @@ CALLS = {
 _OPTION = re.compile(
     r"--(?P<name>[a-z][a-z-]*[a-z])"
     r"(?:[ =](?P<value>LOW,HIGH|-?[\d.]+,-?[\d.]+|-?\d[\d.e-]*%?(?![\w])|[A-Z_]{1,}\b"
-    r"|[a-z]+=[^\s,;)]+|[a-z]+\b))?"
+    r"|[a-z]+=[^\s,;)]+(?:,[a-z]+=[^\s,;)]+)*|,(?= )|(?:latin-1|utf-8|cp1252|[a-z]+)\b))?"
 )
 
 
@@ -131,18 +134,24 @@ def _argument(found: re.Match[str]) -> str:
     if not known:  # --set NAME=VALUE
         return value
     if name == "columns" and "=" in value:
-        role, column = value.split("=", 1)
-        named = "None" if column == "none" else f'"{column}"'
-        return f'columns={{"{role}": {named}}}'
+        pairs = [pair.split("=", 1) for pair in value.split(",")]
+        return f"columns={{{', '.join(_column(*pair) for pair in pairs)}}}"
+    if name == "header" and value in ("yes", "no"):
+        return f"header={value == 'yes'}"
+    if value in CHOICES.get(name, ()):
+        return f'{known}="{value}"'
     if "," in value:
         low, high = value.lower().split(",")
         return f"{known}=({low}, {high})"
     if value.endswith("%"):
         return f"{known}={float(value[:-1]) / 100:g}"
-    if value in CHOICES.get(name, ()):
-        return f'{known}="{value}"'
     if value[0].isdigit() or value[0] == "-" or value.isupper():
         return f"{known}={value}"
     # A word of the sentence, not of the option.
     alone = f"{name}=True" if name in FLAGS else known
     return f"{alone} {value}"
+
+
+def _column(role: str, column: str) -> str:
+    named = "None" if column == "none" else column if column.isdigit() else f'"{column}"'
+    return f'"{role}": {named}'

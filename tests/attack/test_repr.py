@@ -37,6 +37,7 @@ PUBLIC = {
     "Glance": "names of files",
     "Layout": "public",
     "Dialect": "how a file is written",
+    "DeclaredText": "how a file is written",
     "Roles": "which column is which",
     "Explanation": "told to its owner, who asked",
     "Prediction": "told to its owner, who asked",

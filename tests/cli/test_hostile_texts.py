@@ -52,7 +52,8 @@ def model(tmp_path):
 @pytest.fixture
 def mine(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_text(f'item,rating\n"i0{ESCAPE}",5\nunknown{ESCAPE[:-10]},4\n')
+    known = f"film 0{ESCAPE}".replace("\n", " ")  # a row is one line
+    path.write_text(f"item,rating\n{known},5\nunknown{ESCAPE[:-10]},4\n")
     return path
 
 

@@ -30,7 +30,11 @@ def test_columns_and_scale_are_printed(fit):
 
 
 def test_columns_without_a_header_are_numbered(fit):
-    seen = fit("a,x,3\nb,y,4\n")
+    seen = fit("a,x,3\nb,y,4\n", "--header", "no")
+    assert seen.status == 2
+    assert "--header no --columns user=1,item=2,rating=3" in seen.err
+    seen = fit("a,x,3\nb,y,4\n", "--header", "no", "--columns", "user=1,item=2,rating=3")
+    assert seen.status == 0, seen.err
     assert "user from column 1, item from column 2, rating from column 3" in seen.err
 
 
@@ -69,16 +73,14 @@ def test_a_wrong_choice_of_columns(fit, columns, says):
 ODD = "kd;art;bew;dat\na;x;3;100\nb;y;4;200\n"
 
 
-def test_all_missing_columns_are_named_at_once_with_the_header(fit):
-    """Quoted where one of its names is usual: a row of people has none."""
-    seen = fit(ODD.replace("dat", "date"))
-    assert seen.status == 2
-    assert "`kd`, `art`, `bew`, `date`" in seen.err
-    seen = fit(ODD)
+@pytest.mark.parametrize("word", ["dat", "date"])
+def test_all_missing_columns_are_named_at_once_and_no_cell_of_line_1(fit, word):
+    seen = fit(ODD.replace("dat", word))
     assert seen.status == 2
     assert "line 1" in seen.err
-    assert "`kd`" not in seen.err
-    assert "no user, item and no rating" in seen.err
+    assert "kd" not in seen.err
+    assert "no user, no item and no rating" in seen.err
+    assert "--header no --columns user=1,item=2,rating=3" in seen.err
     assert "--columns user=NAME,item=NAME,rating=NAME" in seen.err
 
 

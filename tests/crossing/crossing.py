@@ -35,8 +35,8 @@ def compare(case: Case, folder: Path, begun: Path | None = None, gone: str = "")
         both = pair(relation, case.layout, case.duplicates in ("last", "mean"))
         left = folder / f"{number}-left"
         right = folder / f"{number}-right"
-        write(left, both.left)
-        write(right, both.right)
+        write(left, both.left, case.reading)
+        write(right, both.right, case.reading)
         if gone:
             (left / "gone.txt").write_text(gone)
             (right / "gone.txt").write_text(gone)

@@ -3,8 +3,14 @@ is public."""
 
 from __future__ import annotations
 
+import gzip
+import io
 from dataclasses import dataclass
 from pathlib import Path
+
+import polars as pl
+
+import tacit
 
 Row = tuple[str, str, int]
 PEOPLE, ITEMS = 24, 7
@@ -77,6 +83,45 @@ def _text(made: list[Row], layout: str) -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
+def odd(text: str) -> str:
+    """The same, and rows of hers that look like a header, like numbers and like quotes; some
+    others have rated such items too, so that no item is hers alone."""
+    head, *lines = text.splitlines()
+    strange = ["user", "rating", "007", "0e268977", "1e3", '"i, ""1"', "5-inch disc"]
+    more = [f"{who},{item},4" for who in (ONE, "p7", "p8") for item in strange]
+    hers = [line for line in [*lines, *more] if line.startswith(f"{ONE},")]
+    # Where she is not in the table at all, she has no rows of this kind either.
+    there = any(line.startswith(f"{ONE},") for line in lines)
+    others = [line for line in [*lines, *more] if line not in hers]
+    return "\n".join([head, *(hers if there else []), *others]) + "\n"
+
+
+def as_read(text: str, reading: str, folder: Path) -> bytes:
+    """A table in the form in which it is read (`tests.crossing.matrix.READING`)."""
+    if reading == "odd":
+        return odd(text).encode()
+    lines = text.splitlines()[1:]
+    if reading == "headless":
+        return ("\n".join(lines) + "\n").encode()
+    if reading == "declared":
+        rows = [line.split(",") for line in lines]
+        told = [f'"{who}";{item};{value},0;06.09.2024 10:00' for who, item, value in rows]
+        return ("\r\n".join([*told, '"p9";"i\u00e9";"3,5";31.12.2024']) + "\n").encode("latin-1")
+    if reading == "gzip":
+        return gzip.compress(text.encode(), mtime=0)
+    path = folder / "made.csv"
+    path.write_text(text)
+    frame = pl.read_csv(path)
+    path.unlink()
+    if reading == "parquet":
+        held = io.BytesIO()
+        frame.write_parquet(held)
+        return held.getvalue()
+    assert reading == "packed"
+    tacit.pack(frame, folder / "made.tacit", (1, 5))
+    return (folder / "made.tacit").read_bytes()
+
+
 def catalogue() -> str:
     """The public items, one of which nobody rated."""
     lines = [f"i{item},Title {item}" for item in range(ITEMS + 1)]
@@ -92,10 +137,11 @@ def public() -> str:
     return "\n".join(["user,item,rating", *lines]) + "\n"
 
 
-def write(folder: Path, text: str) -> None:
+def write(folder: Path, text: str, reading: str = "") -> None:
     """One of the two files, under the name that both have."""
     folder.mkdir(parents=True)
-    (folder / "ratings.csv").write_text(text)
+    made = as_read(text, reading, folder) if reading else text.encode()
+    (folder / "ratings.csv").write_bytes(made)
     (folder / "items.csv").write_text(catalogue())
     (folder / "public.csv").write_text(public())
     (folder / "gone.txt").write_text("p9\nnobody\n")

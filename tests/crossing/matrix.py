@@ -31,6 +31,8 @@ class Case:
     duplicates: str = ""
     """What repeated ratings mean; where they are an error, the files have none."""
     layout: str = "plain"
+    reading: str = ""
+    """In which form the table is read, and what is declared of it."""
     public: bool = False
     """Whether people whose ratings are public are the prior."""
     apart: bool = False
@@ -78,6 +80,7 @@ class Case:
             words += ["--without", "gone.txt"]
         if self.budgets:
             words += ["--budgets", "budgets.csv"]
+        words += DECLARED.get(self.reading, ())
         if self.duplicates:
             words += ["--duplicates", self.duplicates]
         return words
@@ -96,7 +99,7 @@ class Case:
         told = [self.method, self.unit, self.calibration, self.engine]
         told += [
             f"{name}={value}"
-            for name, value in (*OPTIONS, *PEOPLE, LESS)
+            for name, value in (*OPTIONS, *READING, *PEOPLE, LESS)
             if getattr(self, name) == value
         ]
         return " ".join([*told, self.then]).strip()
@@ -139,6 +142,19 @@ OPTIONS: tuple[Option, ...] = (
 """Each option beside its default."""
 PEOPLE: tuple[Option, ...] = (("public", True), ("apart", True), ("without", True))
 """Options that decide whose ratings are seen; tried with all others."""
+READING: tuple[Option, ...] = tuple(
+    ("reading", form) for form in ("odd", "headless", "declared", "gzip", "parquet", "packed")
+)
+"""Forms of input and declared facts; each is tried beside other options. `odd`: her rows are
+made to look like headers, numbers and quotes, and stand first."""
+DECLARED = {
+    "headless": ["--header", "no", "--columns", "user=1,item=2,rating=3"],
+    "declared": [
+        *("--header", "no", "--columns", "user=1,item=2,rating=3,time=4", "--delimiter", ";"),
+        *("--dates", "dmy", "--decimal", ",", "--encoding", "latin-1"),
+    ],
+}
+"""What is said of a form."""
 LESS: Option = ("budgets", True)
 """Beside these alone: it is refused at other units and engines."""
 TWO_BY_TWO = tuple(zip(OPTIONS[0::2], OPTIONS[1::2], strict=True))
@@ -171,7 +187,7 @@ def matrix() -> list[Case]:
     found = []
     for kind in kinds():
         found.append(kind)
-        found += [given(kind, one) for one in able(kind)]
+        found += [given(kind, one) for one in (*able(kind), *READING)]
         if kind.calibration != "sound":
             continue
         # Those of `PEOPLE` are in `pairs`.
@@ -179,7 +195,14 @@ def matrix() -> list[Case]:
         for one, other in combinations(others, 2):
             if one[0] != other[0] and MEAN not in (one, other):
                 found.append(given(kind, one, other))
+        found += [given(kind, *both) for both in product(READING, others) if readable(*both)]
     return found
+
+
+def readable(reading: Option, other: Option) -> bool:
+    """Whether a table can be in this form and have that option: a layout says its own form, and
+    what was packed has no repeated ratings left."""
+    return other[0] != "layout" and not (other[0] == "duplicates" and reading[1] == "packed")
 
 
 def sample() -> list[Case]:
@@ -189,7 +212,7 @@ def sample() -> list[Case]:
     used: Counter[str] = Counter()
 
     def take(group: list[Case], *options: Option) -> None:
-        can = [kind for kind in group if set(options) <= set(able(kind))]
+        can = [kind for kind in group if set(options) - set(READING) <= set(able(kind))]
         if can:
             kind = min(can, key=lambda each: used[each.method])
             used[kind.method] += 1
@@ -205,6 +228,15 @@ def sample() -> list[Case]:
     groups += [[k for k in others if k.calibration == c] for c in ("paper", "none")]
     for group, (one, other) in product(groups, TWO_BY_TWO):
         take(group, one, other)
+    beside = cycle((("positive", True), ("items", False), ("max_ratings", True), MEAN))
+    turns = cycle(UNITS)
+    for reading in READING:
+        at = next(turns)
+        alone = [k for k in sound if (k.unit, k.engine) == (at, "threads")]
+        take(alone, reading)
+        for unit in ("user", "rating"):
+            other = next(each for each in beside if readable(reading, each))
+            take([k for k in sound if (k.unit, k.engine) == (unit, "threads")], reading, other)
     for kind in sound:
         if not used[kind.method]:
             take([kind])

@@ -81,7 +81,7 @@ def test_what_unpacks_is_counted(tmp_path, door, kind):
 def test_an_honest_archive_may_grow(tmp_path):
     rows = "".join(f"{k % 977},{k * 7919 % 1009},{1 + k % 5}\n" for k in range(300_000))
     path = tmp_path / "r.csv.gz"
-    path.write_bytes(gzip.compress(rows.encode()))
+    path.write_bytes(gzip.compress(b"user,item,rating\n" + rows.encode()))
     assert read(path, (1, 5)).n_users == 977
 
 

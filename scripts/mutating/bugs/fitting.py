@@ -93,10 +93,10 @@ FITTING = (
     Bug(
         "items in the order of their ratings",
         "item ids are listed in the order in which the file rates them",
-        "data/reading/cells.py",
-        "    return sorted(range(len(names)), key=names.__getitem__)\n",
-        "    return list(range(len(names)))\n",
-        ("data/test_ids.py::test_one_person_in_two_writings_is_one_person",),
+        "data/ids.py",
+        "    others.sort(key=names.__getitem__)\n",
+        "    digits.sort(key=lambda k: k)\n",
+        ("data/test_ids.py::test_where_an_id_stands_depends_on_it_alone",),
     ),
     Bug(
         "mixed people pass",
@@ -206,10 +206,10 @@ FITTING = (
     ),
     Bug(
         "first row quoted",
-        "a row of ratings without a number is quoted as a header",
+        "a header that is refused is quoted, and may be somebody's row",
         "data/reading/columns.py",
-        "    return any(name in own or plain(name) in usual for name in header)\n",
-        "    return bool(header) or bool(own) or bool(usual)\n",
+        "    shown = header if named else None\n",
+        "    shown = header\n",
         ("data/test_read_errors.py",),
     ),
 )

@@ -17,8 +17,9 @@ OWN = "Options"
 """The heading of what is a command's own."""
 HEADINGS = {
     "The promise": "method epsilon delta unit calibration budgets max_ratings settings trials law",
-    "The table": "scale items users positive duplicates columns layout without public public_are "
-    "public_items keep_apart start each spread popular_share",
+    "The table": "scale items users positive duplicates columns layout header delimiter "
+    "dates decimal encoding without public public_are public_items "
+    "keep_apart start each spread popular_share",
     "Publish figures": "release model only places most liked figures",
     "Where it is written": "out overwrite report csv people plot",
     "The ledger": "population ledger purpose accept_unbounded other_people owner_only",

@@ -47,6 +47,7 @@ RELEASING = (
     *("*", "release", *RELEASED, *BOOKED),
     *("ratings", "epsilons", "units", "delta", "users"),
     *("duplicates", "layout", "threads", "overwrite"),
+    *("columns", "header", "delimiter", "dates", "decimal", "encoding"),
 )
 TABLED = ("*", "what", "gauntlet", "claims", "quick", "mistake", "out")
 SEEN = ("*", "parties", "epsilon", "delta", "unit", "planted")

@@ -87,6 +87,34 @@ positive_option = click.option(
     metavar="[MIN]",
     help="Likes only: a table without ratings, or ratings of MIN and more.",
 )
+written_options: Callable[[F], F] = several(
+    click.option(
+        "--header",
+        type=click.Choice(["yes", "no"]),
+        help="Whether line 1 names the columns; it does unless you say no, and then --columns "
+        "has their numbers.",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="MARK",
+        help="What divides the fields of a line, such as ';' or tab; else the header shows it, "
+        "and without one it is a comma (a tab in .tsv).",
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice(["iso", "dmy", "mdy"]),
+        help="How dates are written: iso (2005-09-06, or seconds since 1970) unless you say "
+        "day first or month first.",
+    ),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), help="The decimal mark; a point unless said."
+    ),
+    click.option(
+        "--encoding", metavar="NAME", help="utf-8 unless said; such as latin-1 or cp1252."
+    ),
+)
+"""How a table of text is written, where nothing but its rows would show it."""
+WRITTEN = ("header", "delimiter", "dates", "decimal", "encoding")
 data_options: Callable[[F], F] = several(
     click.option(
         "--scale",
@@ -124,6 +152,7 @@ data_options: Callable[[F], F] = several(
     click.option(
         "--layout", metavar="NAME", help="Name the file's layout instead of detecting it."
     ),
+    written_options,
 )
 shape_options: Callable[[F], F] = several(
     click.option(
@@ -274,6 +303,7 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Any, Catalogue | None
         layout=options["layout"],
         columns=of_ratings(columns),
         memory=options.get("memory"),
+        **as_written(options),
     )
     if items is not None:
         tell_items(items)
@@ -283,6 +313,14 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Any, Catalogue | None
         )
     tell(ratings, options["duplicates"])
     return ratings, items
+
+
+def as_written(options: dict[str, Any]) -> dict[str, Any]:
+    """How a table is written, as `tacit.read` takes it."""
+    said = {name: options.get(name) for name in WRITTEN}
+    if said["header"] is not None:
+        said["header"] = said["header"] == "yes"
+    return said
 
 
 def tell_items(items: Catalogue) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import data_options, json_option, tell, tell_items
+from tacit.cli.options import as_written, data_options, json_option, tell, tell_items
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, progress, say
@@ -58,6 +58,7 @@ def pack(
             layout=options["layout"],
             columns=of_ratings(columns),
             memory=memory,
+            **as_written(options),
             overwrite=True,
             progress=bar,
         )

@@ -9,7 +9,7 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.moot import refuse_moot
-from tacit.cli.options import json_option, note
+from tacit.cli.options import WRITTEN, as_written, json_option, note, written_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.recommend_told import TOLD, tell_all, tell_order, tell_tastes, tell_unknown
@@ -59,6 +59,7 @@ LEAST = 0.005
     metavar="ROLE=NAME",
     help="Which column of that file is user, item, rating or time, by name or number.",
 )
+@written_options
 @click.option("--overwrite", is_flag=True, help="Replace the file in --out.")
 @click.option(
     "--engine",
@@ -139,7 +140,7 @@ def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
             "--columns is for the file of --ratings or --people",
             remedy="give one of them, or leave --columns out",
         )
-    for name in ("out", "scale", "overwrite", "engine"):
+    for name in ("out", "scale", "overwrite", "engine", *WRITTEN):
         if options[name]:
             raise SettingError(f"--{name} is for --people", remedy=f"leave --{name} out")
 
@@ -167,6 +168,7 @@ def _everyone(
             scale=scale,
             columns=columns,
             overwrite=options["overwrite"],
+            **as_written(options),
         )
     else:
         count = write_lists(
@@ -180,6 +182,7 @@ def _everyone(
             scale=scale,
             columns=columns,
             tell=note,
+            **as_written(options),
         )
     if as_json:
         print_json(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tacit.cli.options import several, tell
+from tacit.cli.options import as_written, several, tell
 from tacit.cli.overwrite import may_write
+from tacit.cli.parse import parse_columns
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError, StorageError
 
@@ -136,6 +137,7 @@ def _read(ratings: str, model: Model, options: dict[str, Any]) -> Any:
     """The ratings as the fit read them: over the model's items, on its scale."""
     from tacit.data.catalogue import Catalogue
     from tacit.data.read import read
+    from tacit.data.reading.columns import of_ratings
     from tacit.data.schema import LIKES
 
     schema = model.shared.schema
@@ -147,6 +149,8 @@ def _read(ratings: str, model: Model, options: dict[str, Any]) -> Any:
         duplicates=options["duplicates"],
         positive=True if likes else schema.positive,
         layout=options["layout"],
+        columns=of_ratings(parse_columns(options["columns"] or ())),
+        **as_written(options),
     )
     tell(data, options["duplicates"])
     return data

@@ -10,7 +10,8 @@ from tacit.data.layouts.base import Layout
 from tacit.data.ratings import Ratings
 from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.columns import Columns
-from tacit.data.reading.table import Table, Unplaced
+from tacit.data.reading.table import Table
+from tacit.data.reading.written import PLAIN, DeclaredText
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 
@@ -29,11 +30,13 @@ class Asked:
         positive: float | bool | None,
         users: int | None,
         columns: Columns | None,
+        written: DeclaredText = PLAIN,
     ) -> None:
         self.scale = scale
         self.items = items
         self.duplicates = duplicates
         self.columns = columns
+        self.written = written
         self.positive, self.users = positive, users
 
     @property
@@ -87,9 +90,14 @@ class Asked:
         """An empty table of the schema that this layout and these options give."""
         schema = self.schema(layout, rated, label)
         table = Table(schema, keep_lines=self.duplicates == "error")
-        if layout is not None:
-            table.absent = layout.absent
-            table.item_text = layout.item_text
+        return self.as_written(table, layout)
+
+    def as_written(self, table: Table, layout: Layout | None) -> Table:
+        """The table, told of what a layout and the caller say of its texts."""
+        written = self.written.of(layout)
+        table.absent = layout.absent if layout is not None else None
+        table.dates = written.dates or table.dates
+        table.decimal = written.decimal or table.decimal
         return table
 
     def fill(
@@ -100,19 +108,11 @@ class Asked:
         into: Callable[[Table], None],
         unit: str = "line",
     ) -> Ratings:
-        """The ratings that `into` puts into a table; a second time, with lines, where an
-        error must name two of them."""
-        for again in (False, True):
-            table = self.table(layout, rated, label)
-            table.unit = unit
-            table.keep_lines |= again
-            into(table)
-            try:
-                name = layout.name if layout else ""
-                return table.finish(label, name, self.items, self.duplicates)
-            except Unplaced:
-                continue
-        raise AssertionError("lines were kept")
+        """The ratings that `into` puts into a table."""
+        table = self.table(layout, rated, label)
+        table.unit = unit
+        into(table)
+        return table.finish(label, layout.name if layout else "", self.items, self.duplicates)
 
 
 def _pair(scale: Sequence[float] | str) -> tuple[float, float]:

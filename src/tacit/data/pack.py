@@ -1,6 +1,6 @@
 """`tacit.pack`: ratings of any table in a compact private file, sorted by person.
 
-Text in any dialect and parquet are read in blocks and sorted on disk, so they may be larger
+Text and parquet are read in blocks and sorted on disk, so they may be larger
 than memory. What a layout of its own reads (Netflix, Jester), frames and matrices pass through
 memory.
 """
@@ -21,6 +21,7 @@ from tacit.data.read import answer
 from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.columns import Columns
 from tacit.data.reading.spooled import Told
+from tacit.data.reading.written import DeclaredText
 from tacit.errors import SettingError, StorageError
 
 
@@ -37,6 +38,11 @@ def pack(
     layout: str | None = None,
     columns: Columns | None = None,
     memory: str | int | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     overwrite: bool = False,
     progress: Told | None = None,
 ) -> Packed:
@@ -48,9 +54,9 @@ def pack(
     target = asked_path("out", out).expanduser()
     flag("overwrite", overwrite)
     check_target(target, overwrite=overwrite)
-    ask = PackAsked(
-        scale, items, duplicates, None if positive is False else positive, users, columns
-    )
+    written = DeclaredText(header, delimiter, dates, decimal, encoding)
+    likes = None if positive is False else positive
+    ask = PackAsked(scale, items, duplicates, likes, users, columns, written)
     ask.into(target, memory_size(memory), progress)
     made = answer(source, layout, ask)
     if isinstance(made, Packed):

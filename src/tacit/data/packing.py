@@ -39,15 +39,14 @@ class PackAsked(Asked):
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
         """Rows go to scratch files beside the target."""
-        return SpooledTable(
+        table = SpooledTable(
             self.schema(layout, rated, label),
             keep_lines=self.duplicates == "error",
-            absent=layout.absent if layout is not None else None,
-            item_text=layout is not None and layout.item_text,
             target=self.target,
             memory=int(SHARE * self.memory),
             told=self.told,
         )
+        return self.as_written(table, layout)
 
 
 def beyond(path: Path, memory: str | int) -> bool:

@@ -13,7 +13,7 @@ from tacit.asked import path as asked_path
 from tacit.data.asking import Asked
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
-from tacit.data.layouts.base import Layout, dialect_of
+from tacit.data.layouts.base import Layout
 from tacit.data.memory import memory_size
 from tacit.data.ratings import Notes, Ratings, check_times
 from tacit.data.reading.assemble import Duplicates, assemble
@@ -21,15 +21,24 @@ from tacit.data.reading.columns import (
     Columns,
     Roles,
     find_roles,
-    looks_like_header,
     of_rows,
     refuse_threshold,
     told,
 )
-from tacit.data.reading.dialect import Dialect, decode, records, sniff
+from tacit.data.reading.dialect import (
+    QUOTES,
+    Dialect,
+    Misquoted,
+    decode,
+    delimiter_of,
+    fields_of,
+    is_blank,
+    misquoted,
+)
 from tacit.data.reading.files import Bundle, Stream, bundle, spreadsheet
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table
+from tacit.data.reading.written import DeclaredText
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
 
@@ -48,6 +57,11 @@ def read(
     layout: str | None = None,
     columns: Columns | None = None,
     memory: str | int | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> Ratings:
     """Ratings from `source`: a path (or several), a data frame of any library, or a scipy
     sparse matrix.
@@ -58,6 +72,11 @@ def read(
     `positive=4` keeps ratings of 4 and more. `columns` maps a role (user, item, rating,
     time) to a header name or to a column's number, counted from 1.
 
+    How a table of text is written is declared and never told from its rows. Line 1 is the
+    header unless `header=False` (`columns` then has numbers). `delimiter` is one mark, else
+    the header shows it. `dates` is "iso" (or seconds since 1970), "dmy" or "mdy"; `decimal` is
+    "." or ","; `encoding` is "utf-8" unless said. Each row is one line.
+
     A file of `tacit pack` has its scale and columns with it. Where it does not fit into
     `memory` ("4GB"; most of the machine unless said) its ratings stay in the file, and a
     fit on the engine `threads` streams them. A table that does not fit into a `memory` that
@@ -66,7 +85,9 @@ def read(
     Guarantee: all errors that depend on private rows are raised here; they name a place and
     never quote a cell.
     """
-    ask = Asked(scale, items, duplicates, None if positive is False else positive, users, columns)
+    written = DeclaredText(header, delimiter, dates, decimal, encoding)
+    likes = None if positive is False else positive
+    ask = Asked(scale, items, duplicates, likes, users, columns, written)
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
     if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
@@ -96,7 +117,9 @@ def _streamed(path: Path, ask: Asked, layout: str | None, memory: str | int) -> 
     from tacit.data.packing import PackAsked, aside
 
     target = aside(path)
-    more = PackAsked(ask.scale, ask.items, ask.duplicates, ask.positive, ask.users, ask.columns)
+    more = PackAsked(
+        ask.scale, ask.items, ask.duplicates, ask.positive, ask.users, ask.columns, ask.written
+    )
     try:
         return answer(path, layout, more.into(target, memory_size(memory), None))
     finally:
@@ -115,6 +138,7 @@ def answer(source: Any, layout: str | None, ask: Asked) -> Ratings:
     if layout is not None:
         raise SettingError(f"--layout {layout} is for files", remedy="leave --layout out")
     if is_sparse(source):
+        ask.written.refuse("a sparse matrix")
         return _read_sparse(source, ask)
     return _read_frame(to_polars(source), "the data frame", ask)
 
@@ -175,20 +199,38 @@ def _refuse_columns(ask: Asked, what: str) -> None:
 
 
 def _read_files(source: Bundle, layout: Layout | None, ask: Asked) -> Ratings:
-    found, parts = detect(source) if layout is None else (layout, _parts(source, layout))
+    found, parts = _found(source, layout, ask)
     if found is not None and found.reader is not None:
         _refuse_columns(ask, f"the layout {found.name}")
+        ask.written.refuse(f"the layout {found.name}")
         return found.reader(found, source, parts, ask)
     part = parts[0]
     head = part.head(HEAD)
     if head[:4] == b"PAR1" or part.name.endswith((".parquet", ".pq")):
         return _read_parquet(part, head, ask)
-    text = _open_text(part, head, found)
+    text = _open_text(part, head, found, ask.written)
     width, first = text.dialect.width, max(text.skip, 1)
-    roles = find_roles(text.header, width, ask.columns, part.label, first, likes=ask.likes)
-    refuse_threshold(roles, text.header, ask.columns, ask.positive, part.label)
+    columns = ask.columns
+    if found is not None and found.columns is not None and text.header is None:
+        columns = {**found.columns, **(columns or {})}
+    roles = find_roles(text.header, width, columns, part.label, first, likes=ask.likes)
+    refuse_threshold(roles, text.header, columns, ask.positive, part.label)
     read = _read_text(part, text.dialect, roles, text.skip, found, ask)
-    return _with_columns(read, told(roles, text.header, ask.columns), part.label)
+    return _with_columns(read, told(roles, text.header, columns), part.label)
+
+
+def _found(source: Bundle, layout: Layout | None, ask: Asked) -> tuple[Layout | None, list[Stream]]:
+    """The layout and the files to read. Where line 1 is said to be a row, no layout is told by
+    it."""
+    if layout is not None:
+        return layout, _parts(source, layout)
+    if ask.written.header is not False:
+        return detect(source)
+    if not source.single:
+        raise SettingError(
+            "--header no is for one file", place=source.label, remedy="name the file of ratings"
+        )
+    return None, list(source.parts())
 
 
 def _parts(source: Bundle, layout: Layout) -> list[Stream]:
@@ -209,37 +251,65 @@ class _Text(NamedTuple):
     """Lines before the first row."""
 
 
-def _open_text(part: Stream, head: bytes, layout: Layout | None) -> _Text:
-    """The dialect, the header and where rows begin."""
+def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredText) -> _Text:
+    """The dialect, the header and where rows begin: from what is declared, else from the
+    layout, else from line 1, the header. Without a header line 1 shows how many fields a row
+    may have, and nothing else."""
     if head[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     whole = len(head) < HEAD
     if not whole:
         head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1] or head
-    text = decode(head, part.label, layout.encoding if layout else "utf-8")
-    dialect = sniff(text)
-    if dialect is None:
+    written = said.of(layout)
+    encoding = written.encoding or "utf-8"
+    lines = decode(head, part.label, encoding).split("\n")
+    line = next((k for k, each in enumerate(lines, start=1) if not is_blank(each)), None)
+    if line is None:
         raise DataError(
             "the file is empty",
             place=part.label,
             remedy="give a file with at least one row of data",
         )
-    if layout is not None:
-        dialect = dialect_of(layout, dialect)
-    rows = records(text, dialect)
-    line, fields = next((number, row) for number, row in rows if any(row))
-    if not looks_like_header(fields):
+    if not whole and line == len(lines):
+        raise DataError(
+            f"line {line} is longer than {HEAD >> 10} kilobytes",
+            place=part.label,
+            remedy="check that it is a table of lines",
+        )
+    first = lines[line - 1]
+    headless = said.header is False or (
+        said.header is None and layout is not None and layout.columns is not None
+    )
+    delimiter = written.delimiter
+    if delimiter is None:
+        delimiter = _usual_delimiter(part) if headless else delimiter_of(first)
+    if layout is not None and layout.fence is not None and layout.fence in first:
+        delimiter = layout.fence
+    try:
+        fields = _fields(first, delimiter)
+    except Misquoted as found:
+        raise misquoted(part.label, line, found) from None
+    dialect = Dialect(delimiter, len(fields), encoding)
+    if headless:
         return _Text(dialect, None, line - 1)
-    if whole and not any(any(row) for _, row in rows):
+    if whole and all(map(is_blank, lines[line:])):
         raise DataError(
             "the file has a header and no row of data",
             place=part.label,
-            remedy="give at least one row of data",
+            remedy="give at least one row of data; where line 1 is a row, say --header no",
         )
-    delimiter = dialect.delimiter
-    if layout is not None and layout.fence is not None and layout.fence in text:
-        delimiter = layout.fence
-    return _Text(Dialect(delimiter, len(fields), dialect.encoding), fields, line)
+    return _Text(dialect, fields, line)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    if delimiter == QUOTES:
+        return fields_of(line.strip().removeprefix('"').removesuffix('"'), delimiter)
+    return fields_of(line, delimiter)
+
+
+def _usual_delimiter(part: Stream) -> str:
+    """Without a header nothing shows the delimiter: a comma, or a tab in what is called .tsv."""
+    return "\t" if part.name.removesuffix(".gz").endswith((".tsv", ".tab")) else ","
 
 
 def _read_text(
@@ -272,6 +342,7 @@ def _read_frame(
     """A frame; or, where the table comes in slices, all of them, of which it is the first."""
     from tacit.data.reading.frames import read_frame
 
+    ask.written.refuse("a table of columns", "header", "delimiter", "encoding")
     roles = find_roles(frame.columns, frame.width, ask.columns, label, likes=ask.likes, named=True)
     refuse_threshold(roles, frame.columns, ask.columns, ask.positive, label)
     rated = roles.rating is not None
@@ -284,7 +355,8 @@ def _read_frame(
     def into(table: Table) -> None:
         before = 0
         for each in (frame,) if slices is None else slices():
-            read_frame(each, label, roles, table, before)
+            with third_party(label):
+                read_frame(each, label, roles, table, before)
             before += each.height
 
     made = ask.fill(None, rated, label, into, "row")

@@ -14,7 +14,7 @@ from tacit.data.asking import Asked
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack, rewritten
 from tacit.data.ratings import Ratings
-from tacit.data.reading.assemble import check_listed, need_two_people, only_likes
+from tacit.data.reading.assemble import need_two_people, only_likes
 from tacit.data.reading.columns import of_rows
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
@@ -34,6 +34,7 @@ def read_packed(path: Path, ask: Asked, layout: str | None, memory: str | int | 
     """The ratings of a packed file."""
     room = LOADED * memory_size(memory)
     columns = of_rows(ask.columns, ask.items)
+    ask.written.refuse("a packed file")
     for given, name in ((layout, "--layout"), (columns, "--columns")):
         if given is not None:
             raise SettingError(
@@ -86,7 +87,6 @@ def _changed(ratings: Ratings, ask: Asked, label: str) -> Ratings:
     steps: list[Callable[[Ratings], Ratings]] = []
     items = ask.items
     if items is not None and list(items.ids) != list(ratings.items):
-        check_listed(ratings.items, items, label)
         steps.append(lambda part: aligned(part, items))
     least = ratings.schema.positive
     if ask.positive is not None and least is not None:

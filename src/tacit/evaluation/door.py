@@ -81,12 +81,17 @@ def evaluate(
     positive: float | bool | None = None,
     columns: Columns | None = None,
     layout: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> Evaluation:
     """Fit every combination of methods, units, calibrations, epsilons and swept settings on
     every split, and judge it on ratings that were held back. NOT PRIVATE.
 
-    `ratings` is what `tacit.read` gives or what it takes, with `scale`, `positive`, `columns`
-    and `layout` as `fit` has them; `epsilon` is another name for `epsilons`.
+    `ratings` is what `tacit.read` gives or what it takes, with `scale`, `positive`, `columns`,
+    `layout` and how it is written as `fit` has them; `epsilon` is another name for `epsilons`.
 
     `split`: `time` or a date for one cut of time for everybody, `90/10` for a random share
     (which lets the future in), `probe`, or `people`. `days`: whether each prediction is asked for
@@ -111,6 +116,11 @@ def evaluate(
         positive=positive,
         columns=of_ratings(columns),
         layout=layout,
+        header=header,
+        delimiter=delimiter,
+        dates=dates,
+        decimal=decimal,
+        encoding=encoding,
     )
     if catalogue is not None:
         # Ratings that were read without it have rows of their own.

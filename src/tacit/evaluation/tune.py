@@ -95,12 +95,17 @@ def tune(
     positive: float | bool | None = None,
     columns: Columns | None = None,
     layout: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     **options: Any,
 ) -> Chosen:
     """Choose among `methods` with the settings of `sweep`, on private ratings, and publish the
     winner. `ratings` is what `tacit.read` gives or what it takes, with `scale`, `positive`,
-    `columns` and `layout` as `fit` has them. `options` are those of a method (`delta`, `unit`,
-    `ledger`, `population`, …).
+    `columns`, `layout` and how it is written as `fit` has them. `options` are those of a method
+    (`delta`, `unit`, `ledger`, `population`, …).
 
     `trials` is how many are expected; `keep_apart` the share of the ratings that no trial
     sees, so that `tacit.release` may say later how good the winner is.
@@ -121,6 +126,11 @@ def tune(
         positive=positive,
         columns=of_ratings(columns),
         layout=layout,
+        header=header,
+        delimiter=delimiter,
+        dates=dates,
+        decimal=decimal,
+        encoding=encoding,
     )
     tuning = prepared(
         grid,

@@ -42,6 +42,7 @@ def lists_on_cluster(
     scale: tuple[float, float] | None = None,
     columns: Columns | None = None,
     overwrite: bool = False,
+    **written: Any,
 ) -> int:
     """Everyone's list, made and written where the ratings are; how many people there are."""
     from tacit.engine.spark.lists import write_lists
@@ -62,6 +63,7 @@ def lists_on_cluster(
         items=maker.model.shared.catalogue,
         positive=likes or None,
         columns=without_ratings(columns) if likes else columns,
+        **written,
     )
     return write_lists(table, maker, out, overwrite=overwrite)
 

@@ -309,12 +309,18 @@ class Method(What, How, Verbs, ABC):
         columns: Columns | None = None,
         layout: str | None = None,
         duplicates: Duplicates | None = None,
+        header: bool | None = None,
+        delimiter: str | None = None,
+        dates: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
     ) -> Self:
         """Train: charge the ledger, run the rounds, keep the model in `model_` and its
         promise in `statement_`.
 
         `ratings` is what `tacit.read` gives or what it takes: a path, a data frame, a sparse
-        matrix; then `scale`, `positive`, `columns`, `layout` and `duplicates` are said to it.
+        matrix; then `scale`, `positive`, `columns`, `layout`, `duplicates` and how it is written
+        (`header`, `delimiter`, `dates`, `decimal`, `encoding`) are said to it.
         `items` is a catalogue or what `tacit.read_items` takes. `y` is there so that a fit can
         be the last step of a pipeline of scikit-learn, and must be None.
 
@@ -342,6 +348,11 @@ class Method(What, How, Verbs, ABC):
             columns=columns,
             layout=layout,
             duplicates=duplicates,
+            header=header,
+            delimiter=delimiter,
+            dates=dates,
+            decimal=decimal,
+            encoding=encoding,
         )
         self._fitted_with = self.get_params()
         return self

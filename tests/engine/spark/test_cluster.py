@@ -59,6 +59,7 @@ def test_a_table_as_shops_have_it(run, tmp_path, time):
     (tmp_path / "shop.csv").write_text(SHOP + "".join(rows))
     words = ["tacit", "fit", "shop.csv", "--engine", "spark", "--method", "bias"]
     words += ["--scale", "1,5", "--epsilon", "5", "--users", "20"]
+    words += ["--decimal", ",", "--dates", "dmy"]
     words += ["--columns", f"rating=Satisfaction,time={time}", "--out", "model"]
     run("-m", *words)
     assert (tmp_path / "model" / "model.json").is_file()

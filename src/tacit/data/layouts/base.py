@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tacit.data.reading.dialect import Dialect, plain_ends
+from tacit.data.reading.dialect import plain_ends
 from tacit.data.reading.files import Bundle, Stream
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Layout:
     """The number that stands for no rating."""
     fence: str | None = None
     """What separates fields, if the text has it: where quotation marks follow no rule of csv."""
-    item_text: bool = False
-    """Whether items have ids that only look like numbers, such as ISBNs."""
+    columns: Mapping[str, int] | None = None
+    """The number of each role's column, counted from 1, where the files have no header."""
     several: bool = False
     """Whether the ratings may lie in several files."""
     one_pass: bool = False
@@ -90,8 +90,3 @@ class Layout:
 def beside(part: Stream, name: str) -> bool:
     """Whether a plain file has such a neighbour."""
     return Path(part.label).with_name(name).is_file()
-
-
-def dialect_of(layout: Layout, dialect: Dialect) -> Dialect:
-    """The layout's word over what the first lines suggest."""
-    return Dialect(layout.delimiter or dialect.delimiter, dialect.width, layout.encoding)

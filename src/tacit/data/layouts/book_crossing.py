@@ -26,6 +26,5 @@ LAYOUTS = (
         encoding="latin-1",
         absent=0,
         fence=QUOTES,
-        item_text=True,
     ),
 )

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from tacit.data.layouts.base import Glance, Layout, LayoutAsked
 from tacit.data.ratings import Ratings
-from tacit.data.reading.dialect import Dialect, decode, is_number, records, sniff
+from tacit.data.reading.dialect import (
+    Misquoted,
+    decode,
+    delimiter_of,
+    fields_of,
+    is_blank,
+    is_number,
+    misquoted,
+)
 from tacit.data.reading.faults import rating_fault
 from tacit.data.reading.files import Bundle, Stream, spreadsheet
 from tacit.data.reading.table import Table
@@ -80,26 +88,29 @@ def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     data = part.whole(MOST, "a matrix of ratings")
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
-    text = decode(data, part.label)
-    dialect = sniff(text[: text.find("\n", 1 << 16)])
-    if dialect is None:
+    texts = decode(data, part.label).split("\n")
+    first = next((line for line in texts if not is_blank(line)), None)
+    if first is None:
         raise DataError(
             "the file is empty",
             place=part.label,
             remedy="give a file with at least one row of data",
         )
+    delimiter = delimiter_of(first)
+    width = len(_fields(first, delimiter, part.label, 1))
     lines: list[int] = []
     rows: list[NDArray[np.float64]] = []
-    for number, fields in records(text, dialect):
+    for number, text in enumerate(texts, start=1):
+        fields = [] if is_blank(text) else _fields(text, delimiter, part.label, number)
         if not any(fields) or (not rows and not any(is_number(field) for field in fields)):
             continue
-        if len(fields) != dialect.width:
-            kind = "few" if len(fields) < dialect.width else "many"
-            message = f"too {kind} fields: {len(fields)} instead of {dialect.width}"
+        if len(fields) != width:
+            kind = "few" if len(fields) < width else "many"
+            message = f"too {kind} fields: {len(fields)} instead of {width}"
             raise DataError(
                 message, place=place(part.label, number), remedy="complete or remove the line"
             )
-        rows.append(numbers(fields, part.label, number, dialect))
+        rows.append(numbers(fields, part.label, number))
         lines.append(number)
     if not rows:
         raise DataError(
@@ -108,7 +119,14 @@ def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     return np.array(lines, np.int64), np.vstack(rows)
 
 
-def numbers(fields: list[str], label: str, line: int, dialect: Dialect) -> NDArray[np.float64]:
+def _fields(text: str, delimiter: str, label: str, line: int) -> list[str]:
+    try:
+        return fields_of(text, delimiter)
+    except Misquoted as found:
+        raise misquoted(label, line, found) from None
+
+
+def numbers(fields: list[str], label: str, line: int) -> NDArray[np.float64]:
     """The cells of one line, or an error that names the first that is no number."""
     try:
         return np.array(fields, np.float64)

@@ -20,4 +20,5 @@ def is_libimseti(seen: Glance) -> bool:
     )
 
 
-LAYOUTS = (Layout("libimseti", "LibimSeTi", 1, 10, is_libimseti, delimiter=","),)
+COLUMNS = {"user": 1, "item": 2, "rating": 3}
+LAYOUTS = (Layout("libimseti", "LibimSeTi", 1, 10, is_libimseti, delimiter=",", columns=COLUMNS),)

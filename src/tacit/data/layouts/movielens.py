@@ -32,9 +32,20 @@ def ten_million(part: Stream, names: set[str]) -> str:
     return "ml-10m" if told or beside(part, "tags.dat") else "ml-1m"
 
 
+COLUMNS = {"user": 1, "item": 2, "rating": 3, "time": 4}
+"""Of the files without a header."""
 LAYOUTS = (
-    Layout("ml-100k", "MovieLens 100K", 1, 5, is_100k, delimiter="\t"),
-    Layout("ml-1m", "MovieLens 1M", 1, 5, is_colons, delimiter="::", around=ten_million),
-    Layout("ml-10m", "MovieLens 10M", 0.5, 5, lambda seen: False, delimiter="::"),
+    Layout("ml-100k", "MovieLens 100K", 1, 5, is_100k, delimiter="\t", columns=COLUMNS),
+    Layout(
+        "ml-1m",
+        "MovieLens 1M",
+        1,
+        5,
+        is_colons,
+        delimiter="::",
+        around=ten_million,
+        columns=COLUMNS,
+    ),
+    Layout("ml-10m", "MovieLens 10M", 0.5, 5, lambda seen: False, delimiter="::", columns=COLUMNS),
     Layout("ml-csv", "MovieLens csv (20M, 25M, 32M, latest)", 0.5, 5, is_csv, delimiter=","),
 )

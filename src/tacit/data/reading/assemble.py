@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import LONGEST, Catalogue
-from tacit.data.ids import two_ways
 from tacit.data.ratings import Notes, Ratings, check_size, counted
 from tacit.data.reading.cells import Codes, present, relabel
 from tacit.data.schema import Schema
@@ -58,8 +57,6 @@ def assemble(
     catalogue: Catalogue | None = None,
     duplicates: Duplicates = "last",
     spot: Callable[[int], str] = "line {}".format,
-    *,
-    item_text: bool = False,
 ) -> Ratings:
     """Ratings in user order. Ids are in an order that depends on their set only. `spot`
     puts a line into words."""
@@ -68,8 +65,6 @@ def assemble(
     if catalogue is not None:
         there = present(cells.user, len(user_names))
         before = cells.item.size
-        if not item_text:
-            check_listed(item_names, catalogue, label)
         drop_unlisted(cells, item_names, catalogue)
         notes = replace(notes, dropped_items=before - cells.item.size)
         item_names = catalogue.ids
@@ -127,19 +122,6 @@ def need_two_people(people: int, label: str) -> None:
             place=label,
             remedy="give ratings of at least two people; for one person's own list see recommend",
         )
-
-
-def check_listed(names: Sequence[str], catalogue: Catalogue, label: str) -> None:
-    """Refuse items that the catalogue lists, written in another way: their ratings would be
-    dropped as those of unknown items."""
-    unlisted = {name for name in names if name not in catalogue.index}
-    if not unlisted or two_ways(catalogue.index.keys() | unlisted) is None:
-        return
-    raise DataError(
-        "an item's id and one of the catalogue denote one number, written in two ways",
-        place=label,
-        remedy="write the ids of items in one way in both files",
-    )
 
 
 def drop_unlisted(cells: RowsRead, names: Sequence[str], catalogue: Catalogue) -> None:

@@ -21,7 +21,7 @@ def read_budgets(path: str | Path) -> Budgets:
     """The budgets of a file. Without a header the order is user, epsilon. A person who is
     named twice gets the less of the two."""
     with third_party(str(path)):
-        sheet = with_header(read_sheet(only_part(path), size=MANY), KNOWN)
+        sheet = with_header(read_sheet(only_part(path), size=MANY, by_line=True), KNOWN)
     names = [plain(name) for name in sheet.header or ["user", "epsilon"]]
     users = [i for i, name in enumerate(names) if name in NAMES["user"]]
     if not users or "epsilon" not in names:

@@ -4,21 +4,25 @@ line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.ids import BLANKS, clean, two_ways
-from tacit.data.reading.dialect import COMMA
+from tacit.data.catalogue import LONGEST
+from tacit.data.ids import BLANKS, CONTROL, clean, in_order
+from tacit.data.ratings import LATEST
+from tacit.data.reading.dialect import AROUND, NUMBER
 
 if TYPE_CHECKING:
     import polars as pl
 
 Codes = NDArray[np.uint32]
 Number = TypeVar("Number", bound=np.generic)
+SHORTEST = "^(?:0|[1-9][0-9]{0,9})$"
+"""A whole number in its one shortest form."""
 TABLE = 1 << 27
 """Integer ids below this get a lookup table (640 MB at the very most); larger ones are sorted."""
 
@@ -50,14 +54,18 @@ class IdColumn:
 
     @staticmethod
     def check(cells: pl.Series, role: str) -> None:
-        """A Fault at the first cell without an id."""
+        """A Fault at the first cell without an id, or with a control character."""
         import polars as pl
 
-        empty = cells.is_null()
-        if cells.dtype == pl.String:
-            empty |= cells.str.strip_chars(BLANKS) == ""
-        if empty.any():
-            raise Fault(int(empty.arg_max() or 0), role)
+        wrong = cells.is_null()
+        if cells.dtype == pl.String and (wrong.any() or not cells.str.contains(SHORTEST).all()):
+            wrong |= cells.str.strip_chars(BLANKS) == ""
+            held = cells.str.strip_chars(AROUND).str.contains(CONTROL)
+            wrong |= held.fill_null(False)
+            if role == "item":
+                wrong |= (cells.str.len_bytes() > LONGEST).fill_null(False)
+        if wrong.any():
+            raise Fault(int(wrong.arg_max() or 0), role)
 
     def add(self, cells: pl.Series) -> None:
         """One more block of ids, as they stand in the file."""
@@ -88,14 +96,6 @@ class IdColumn:
         )
         return codes.to_numpy().astype(np.uint32, copy=False)
 
-    def clash(self) -> tuple[int, int] | None:
-        """The first rows of two ids that denote one number, if there are any."""
-        found = None if self.codes is None else two_ways(self.codes)
-        if found is None or self.codes is None:
-            return None
-        rows = [self.numbers.first(self.codes[text]) for text in found]
-        return min(rows), max(rows)
-
     def finish(self) -> tuple[Codes, list[str]]:
         """Dense codes and the ids they stand for, in an order that is a function of the set
         of ids only."""
@@ -109,7 +109,7 @@ class IdColumn:
     def ordered(self) -> tuple[list[str], Codes]:
         """Where texts were seen: the ids in their order, and the place of each code in it."""
         names = list(self.codes or ())
-        order = natural_order(names)
+        order = in_order(names)
         place = np.empty(len(names), np.uint32)
         place[order] = np.arange(len(names), dtype=np.uint32)
         return [names[k] for k in order], place
@@ -121,10 +121,7 @@ def plain_numbers(cells: pl.Series) -> Codes | None:
     import polars as pl
 
     if cells.dtype == pl.String:
-        odd = (cells.str.starts_with("0") & (cells.str.len_bytes() > 1)) | cells.str.starts_with(
-            "+"
-        )
-        if odd.any():
+        if not cells.str.contains(SHORTEST).all():
             return None
         numbers = cells.cast(pl.UInt32, strict=False)
     elif cells.dtype.is_integer():
@@ -168,19 +165,6 @@ def present(codes: Codes, size: int) -> NDArray[np.bool_]:
     return seen
 
 
-def natural_order(names: Sequence[str]) -> list[int]:
-    """By number if every id is a row of digits (then by text: `1` before `01`), else by text."""
-    if all(name.isascii() and name.isdigit() for name in names):
-        return sorted(range(len(names)), key=lambda k: _as_number(names[k]))
-    return sorted(range(len(names)), key=names.__getitem__)
-
-
-def _as_number(digits: str) -> tuple[int, str, int]:
-    """What orders rows of digits by number, however long they are."""
-    short = digits.lstrip("0")
-    return len(short), short, len(digits)
-
-
 class Column(Protocol):
     """Numbers as they come, block by block: in memory, or in a file."""
 
@@ -191,12 +175,6 @@ class Column(Protocol):
 
     def change(self, how: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         """Put other numbers in the place of those that are there."""
-
-    def first(self, number: int) -> int:
-        """Where a number stands first."""
-
-    def at(self, row: int) -> int:
-        """The number in one row."""
 
     def finish(self) -> NDArray[Any]:
         """The whole; nothing may be added after."""
@@ -225,14 +203,6 @@ class Growing(Generic[Number]):
             block = self.buffer[start : min(start + PIECE, self.size)]
             block[:] = how(block)
 
-    def first(self, number: int) -> int:
-        """Where a number stands first."""
-        return int((self.buffer[: self.size] == number).argmax())
-
-    def at(self, row: int) -> int:
-        """The number in one row."""
-        return int(self.buffer[row])
-
     def finish(self) -> NDArray[Number]:
         """The whole; nothing may be added after."""
         whole, self.buffer = (
@@ -244,21 +214,40 @@ class Growing(Generic[Number]):
         return whole
 
 
-def numbers_of(cells: pl.Series) -> NDArray[np.float64]:
-    """Numbers, with a decimal point or a decimal comma; NaN where there is none."""
+def numbers_of(cells: pl.Series, decimal: str = ".") -> NDArray[np.float64]:
+    """Numbers; text with the decimal mark that was declared. NaN where there is none."""
     import polars as pl
 
     if cells.dtype.is_nested():  # a list is no number: as a text that is none
         return np.full(len(cells), np.nan)
+    if cells.dtype == pl.String and decimal == ",":
+        marked = cells.str.contains(".", literal=True)
+        cells = cells.str.replace_all(",", ".", literal=True).set(marked, None)
     numbers = cells.cast(pl.Float64, strict=False)
     if numbers.null_count() and cells.dtype == pl.String:
-        pointed = cells.str.replace(f"^{COMMA.pattern}$", "$1.$2")
-        numbers = pointed.cast(pl.Float64, strict=False)
+        numbers = numbers.fill_null(_one_by_one(cells.filter(numbers.is_null()), cells, as_float))
     return numbers.to_numpy().astype(np.float64, copy=False)
 
 
-def seconds(cells: pl.Series) -> NDArray[np.int64]:
-    """Seconds since 1970 from numbers, dates or ISO text."""
+def as_float(text: str) -> float | None:
+    """A number that polars does not know as one, such as `4.`."""
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+def _one_by_one(some: pl.Series, cells: pl.Series, read: Callable[[str], Any]) -> pl.Series:
+    """What `read` makes of each of `some` texts, in the places of `cells`; null elsewhere."""
+    import polars as pl
+
+    known = {text: read(text) for text in some.drop_nulls().unique().to_list()}
+    known = {text: value for text, value in known.items() if value is not None}
+    kind = pl.Float64 if read is as_float else pl.Int64
+    if not known:
+        return pl.Series([None] * len(cells), dtype=kind)
+    return cells.replace_strict(list(known), list(known.values()), default=None, return_dtype=kind)
+
+
+def seconds(cells: pl.Series, dates: str = "iso") -> NDArray[np.int64]:
+    """Seconds since 1970 from numbers, dates or text in the order that was declared."""
     import polars as pl
 
     kind = cells.dtype
@@ -267,61 +256,86 @@ def seconds(cells: pl.Series) -> NDArray[np.int64]:
     elif kind.is_float():
         numbers = cells.floor().cast(pl.Int64, strict=False)
     elif kind == pl.String:
-        numbers = from_text(cells)
-    else:
+        numbers = from_text(cells, dates)
+    elif kind.is_integer():
         numbers = cells.cast(pl.Int64, strict=False)
-    if numbers.null_count():
-        raise Fault(int(numbers.is_null().arg_max() or 0), "time")
+    else:
+        raise Fault(0, "time")
+    wrong = numbers.is_null() | (numbers > LATEST)
+    if wrong.any():
+        raise Fault(int(wrong.arg_max() or 0), "time")
     return numbers.to_numpy().astype(np.int64, copy=False)
 
 
-def from_text(cells: pl.Series) -> pl.Series:
-    """Epoch seconds, `2005-09-06`, `2005-09-06 12:00:00`, any ISO form or `06.09.2005`; null
-    where it is none of these."""
+def from_text(cells: pl.Series, dates: str = "iso") -> pl.Series:
+    """Seconds since 1970 of texts, each by itself; null where one is no time. `iso`: seconds,
+    or a moment of ISO 8601; else days or months come first."""
     import polars as pl
 
+    if dates != "iso":
+        return _moments(_turned(cells, dates))
     numbers = cells.cast(pl.Int64, strict=False)
     if numbers.null_count():
         numbers = numbers.fill_null(
             cells.cast(pl.Float64, strict=False).floor().cast(pl.Int64, strict=False)
         )
     if numbers.null_count():
-        days = cells.str.to_date("%Y-%m-%d", strict=False)
-        numbers = numbers.fill_null(days.cast(pl.Datetime("us")).dt.epoch("s"))
+        numbers = numbers.fill_null(_moments(cells))
     if numbers.null_count():
-        moments = cells.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False, time_unit="us")
-        numbers = numbers.fill_null(moments.dt.epoch("s"))
-    if numbers.null_count():
-        rest = cells.filter(numbers.is_null()).drop_nulls().unique()
-        read = {
-            text: second for text in rest.to_list() if (second := iso_seconds(text)) is not None
-        }
-        if read:
-            slow = cells.replace_strict(
-                list(read), list(read.values()), default=None, return_dtype=pl.Int64
-            )
-            numbers = numbers.fill_null(slow)
+        numbers = numbers.fill_null(_one_by_one(cells.filter(numbers.is_null()), cells, in_iso))
     return numbers
 
 
-DAY = "%d.%m.%Y"
-"""`06.09.2005`: with dots the day comes first everywhere. With slashes nobody knows."""
+DAY = r"[1-9]\d{3}-\d\d-\d\d"
+CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+TURNED = (
+    r"^(\d{1,2})[./-](\d{1,2})[./-]([1-9]\d{3})"
+    r"(?:[ T]+(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?)?$"
+)
+"""A date in which the year comes last, with or without a time of the day."""
 
 
-def dated(text: str) -> datetime:
-    """The moment that a text says, by ISO 8601 or as a day with dots."""
+def _moments(cells: pl.Series) -> pl.Series:
+    """Seconds of the two plainest forms of a date; null for any other text. polars reads more
+    than these, but not always the same."""
+    import polars as pl
+
+    days = cells.set(~cells.str.contains(f"^{DAY}$"), None)
+    numbers = days.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us")).dt.epoch("s")
+    if numbers.null_count():
+        clocks = cells.set(~cells.str.contains(f"^{DAY} {CLOCK}$"), None)
+        moments = clocks.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False, time_unit="us")
+        numbers = numbers.fill_null(moments.dt.epoch("s"))
+    return numbers
+
+
+def _turned(cells: pl.Series, dates: str) -> pl.Series:
+    """Dates with the year behind, as `year-month-day hour:minute:second`; null for any other."""
+    day, month = (1, 2) if dates == "dmy" else (2, 1)
+    parts = [cells.str.extract(TURNED, k) for k in range(1, 7)]
+    clock = [part.fill_null("00").str.zfill(2) for part in parts[3:]]
+    date = parts[2] + "-" + parts[month - 1].str.zfill(2) + "-" + parts[day - 1].str.zfill(2)
+    return date + " " + clock[0] + ":" + clock[1] + ":" + clock[2]
+
+
+def in_iso(text: str) -> int | None:
+    """Seconds of a moment of ISO 8601; a text without a zone is UTC."""
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return datetime.strptime(text, DAY).replace(tzinfo=UTC)
-
-
-def iso_seconds(text: str) -> int | None:
-    """Seconds of an ISO 8601 text or a day with dots; a text without a zone is UTC."""
-    try:
-        moment = dated(text)
+        moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         return int(moment.timestamp() // 1)
     except (ValueError, OverflowError):
         return None
+
+
+def iso_seconds(text: str) -> int | None:
+    """Seconds of a moment of ISO 8601, or of a day with dots as one person writes it in her
+    own file."""
+    found = in_iso(text)
+    if found is None:
+        try:
+            found = int(datetime.strptime(text, "%d.%m.%Y").replace(tzinfo=UTC).timestamp())
+        except ValueError:
+            return None
+    return found

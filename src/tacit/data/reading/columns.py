@@ -1,11 +1,15 @@
-"""Which column is which: the usual header names, or the usual order where there is no header."""
+"""Which column is which: the names of a header, or what the caller says.
+
+Line 1 of a table is its header, nobody's row, unless `--header no` or a layout says otherwise:
+what it looks like is never asked. Its names are of a closed list (`NAMES`), or `--columns` names
+them; else the table is refused, and no word of that line is quoted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.data.reading.dialect import is_number
 from tacit.errors import DataError, SettingError, place
 
 
@@ -75,30 +79,29 @@ def told(
     roles: Roles, header: Sequence[str] | None, chosen: Columns | None = None
 ) -> tuple[str, ...]:
     """Which column was read as what, and which others might have been meant where nobody has
-    chosen."""
-
-    if header is not None and not is_sure(header, chosen):
-        header = None
+    chosen. A name is quoted where it is of the list or the caller's own word."""
+    used = roles.used()
+    sure = header is not None and all(is_word(header[at], chosen) for at in used.values())
+    names = header if header is not None and sure else ()
 
     def name(position: int) -> str:
-        if header is None:
+        if header is None or not is_word(header[position], chosen):
             return f"column {position + 1}"
         return f"`{header[position]}`"
 
-    used = roles.used()
     lines = [f"{role} from {name(at)}" for role, at in used.items()]
     found = [f"read {', '.join(lines)}"]
     for role, at in used.items():
         if role in (chosen or {}):
             continue
-        for other, text in enumerate(header or ()):
+        for other, text in enumerate(names):
             rival = plain(text) in NAMES[role] and plain(text) not in TITLES
             if rival and other not in used.values():
                 found.append(
                     f"`{text}` could be the {role} too; {name(at)} was read "
                     f"(--columns {role}={text} takes the other)"
                 )
-    left = [f"`{text}`" for at, text in enumerate(header or ()) if at not in used.values() and text]
+    left = [f"`{text}`" for at, text in enumerate(names) if at not in used.values() and text]
     if left:
         when = "" if roles.time is not None else "; --columns time=NAME says when"
         found.append(f"not read: {', '.join(left[:TOLD])}{when}")
@@ -110,21 +113,11 @@ def plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def looks_like_header(fields: Sequence[str], known: set[str] | None = None) -> bool:
-    """A known name and no number; or, in ratings of three fields and more, no number at all."""
-    if any(is_number(field) for field in fields):
-        return False
-    names = known if known is not None else {name for names in NAMES.values() for name in names}
-    return any(plain(field) in names for field in fields) or (known is None and len(fields) >= 3)
-
-
-def is_sure(header: Sequence[str], chosen: Columns | None) -> bool:
-    """Whether a header may be quoted: one of its names is a usual one, or the caller's own word.
-    Without that a first row of text may be somebody's ratings, and no cell of those is told.
-    """
-    own = set((chosen or {}).values())
-    usual = {name for names in NAMES.values() for name in names}
-    return any(name in own or plain(name) in usual for name in header)
+def is_word(name: str, chosen: Columns | None) -> bool:
+    """Whether a name is one of the list, or the caller's own word."""
+    return name in set((chosen or {}).values()) or any(
+        plain(name) in names for names in NAMES.values()
+    )
 
 
 def of_ratings(columns: Columns | None) -> Columns | None:
@@ -167,29 +160,25 @@ def find_roles(
     likes: bool = False,
     named: bool = False,
 ) -> Roles:
-    """The roles of the columns. `likes`: a table without ratings is allowed. `named`: these are
-    names of columns for certain, and no first row."""
+    """The roles of the columns. `header` None: there is none, and `columns` has their numbers.
+    `likes`: a table without ratings is allowed. `named`: these are names of columns for
+    certain, and no line of a file: they may be quoted."""
     given = dict(columns or {})
     check_roles(given)
+    shown = header if named else None
     found: dict[str, int | None] = {}
-    for position, role in enumerate(NAMES):
+    for role in NAMES:
         if role in given:
-            sure = named or (header is not None and is_sure(header, given))
-            found[role] = given_column(given[role], role, header, width, label, quoted=sure)
-        elif header is not None:
-            found[role] = _named(header, role)
+            found[role] = given_column(given[role], role, header, width, label, quoted=named)
         else:
-            found[role] = position if position < width else None
-    if header is None and likes and width == 2:
-        found["rating"] = None
+            found[role] = None if header is None else _named(header, role)
     needed = ("user", "item") if likes else ("user", "item", "rating")
     lacking = [role for role in needed if found[role] is None]
-    quoted = header
-    if header is not None and not named:
-        quoted = None if likes or not is_sure(header, given) else header
+    if lacking and header is None:
+        raise unnumbered(lacking, label, likes=likes)
     if lacking:
-        raise missing(lacking, header, label, line, quoted)
-    _refuse_twice(found, given, quoted, label)
+        raise missing(lacking, label, line, shown)
+    _refuse_twice(found, given, header, label)
     _refuse_rivals(found, given, header, label)
     user, item = found["user"], found["item"]
     assert user is not None
@@ -209,7 +198,7 @@ def refuse_threshold(
     if roles.rating is not None or positive is None or isinstance(positive, bool):
         return
     used = roles.used().values()
-    sure = header is not None and is_sure(header, columns)
+    sure = header is not None and all(is_word(header[at], columns) for at in used)
     left = [f"`{name}`" for at, name in enumerate(header or ()) if sure and at not in used and name]
     unread = f" (not read: {', '.join(left[:TOLD])})" if left else ""
     raise SettingError(
@@ -243,6 +232,12 @@ def given_column(
         return wanted - 1
     if isinstance(wanted, str) and header is not None and wanted in header:
         return list(header).index(wanted)
+    if header is None:
+        raise SettingError(
+            f"columns: there is no column {wanted!r} for {role} where no header names them",
+            place=label,
+            remedy=f"give its number, counted from 1: --columns {role}=1",
+        )
     names = ""
     if quoted and header is not None:
         names = f" ({', '.join(f'`{name}`' for name in header[:TOLD])})"
@@ -264,7 +259,8 @@ def _refuse_twice(
         other = roles.setdefault(at, role)
         if other == role:
             continue
-        name = f"`{header[at]}`" if header is not None else f"{at + 1}"
+        quoted = header is not None and is_word(header[at], given)
+        name = f"`{header[at]}`" if header is not None and quoted else f"{at + 1}"
         said = role if role in given else other
         left = other if said == role else role
         raise SettingError(
@@ -299,31 +295,35 @@ def _refuse_rivals(
         )
 
 
-def missing(
-    roles: Sequence[str],
-    header: Sequence[str] | None,
-    label: str,
-    line: int,
-    shown: Sequence[str] | None,
-) -> DataError:
-    """The error for a table without columns of these roles: all at once, with the names that
-    there are. In a table of likes a first row of people may look like a header: its cells
-    are not `shown`, nor are those of a row in which no name is a usual one (`is_sure`)."""
+EXAMPLE = {"user": 1, "item": 2, "rating": 3}
+
+
+def unnumbered(roles: Sequence[str], label: str, *, likes: bool) -> SettingError:
+    """The error for a table without a header, of which nobody says which column is which."""
+    example = [f"{role}={at}" for role, at in EXAMPLE.items() if role != "rating" or not likes]
+    return SettingError(
+        f"without a header nothing says which column is the {' and which the '.join(roles)}",
+        place=label,
+        remedy=f"number them from 1: --header no --columns {','.join(example)}",
+    )
+
+
+def missing(roles: Sequence[str], label: str, line: int, shown: Sequence[str] | None) -> DataError:
+    """The error for a header without columns of these roles: all at once. The names are
+    `shown` where they are no line of a file, which may be somebody's row."""
     said = ",".join(f"{role}=NAME" for role in roles)
+    remedy = f"say which is which: --columns {said}"
     if list(roles) == ["rating"]:
         remedy = "say which it is (--columns rating=NAME), or use --positive for a table of likes"
-    elif header is None:
-        remedy = (
-            f"say which it is (--columns {said}); without a header the order is user, "
-            "item, rating, timestamp"
-        )
-    else:
-        remedy = f"say which is which: --columns {said}"
-    kind = "the rows have" if header is None else "the header names"
+    kind = "the header, which is line 1, names"
     if shown is not None:
         names = ", ".join(f"`{name}`" for name in shown[:TOLD])
         more = " and others" if len(shown) > TOLD else ""
         kind = f"the header ({names}{more}) names"
+    else:
+        remedy += (
+            "; where line 1 is a row and no header: --header no --columns user=1,item=2,rating=3"
+        )
     return DataError(
         f"missing column: {kind} no {_either(roles)}", place=place(label, line), remedy=remedy
     )
@@ -333,4 +333,4 @@ def _either(roles: Sequence[str]) -> str:
     """As a list that ends in `or`."""
     if len(roles) == 1:
         return roles[0]
-    return f"{', '.join(roles[:-1])} and no {roles[-1]}"
+    return f"{', no '.join(roles[:-1])} and no {roles[-1]}"

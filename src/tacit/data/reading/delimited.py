@@ -1,5 +1,10 @@
 """Rows of text with a delimiter: polars for most files, a byte parser over two threads for
-large plain ones."""
+large plain ones.
+
+Guarantee: a row is a line, and a block of lines is read as each of its lines is read alone
+(`tacit.data.reading.dialect.fields_of`). polars reads quotation marks across line ends, so a
+block goes there only where every line closes its own.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +23,16 @@ from numpy.typing import NDArray
 from tacit.data.reading.cells import Fault
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import (
+    AROUND,
     BLANKS,
     QUOTES,
     UNIT,
     Dialect,
+    Misquoted,
     check_text,
+    fields_of,
+    misquoted,
     plain_ends,
-    records,
 )
 from tacit.data.reading.faults import cell_fault
 from tacit.data.reading.files import Stream, count_lines, text_chunks
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 3
 """Blocks after the first that polars has read before the byte parser would have loaded."""
+NEWLINE, QUOTE = 10, 34
 
 
 def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, table: Table) -> None:
@@ -43,7 +52,7 @@ def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, tabl
     reader = _Reader(part.label, dialect, roles, table)
     with part.open() as stream:
         line = 1 + skip
-        for data, parsed in _blocks(stream, part.label, skip, dialect, roles):
+        for data, parsed in _blocks(stream, part.label, skip, reader):
             if parsed is not None and reader.add_parsed(parsed, line):
                 line += parsed[0].size
             else:
@@ -52,19 +61,20 @@ def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, tabl
 
 
 def _blocks(
-    stream: IO[bytes], label: str, skip: int, dialect: Dialect, roles: Roles
+    stream: IO[bytes], label: str, skip: int, reader: _Reader
 ) -> Iterator[tuple[bytes, Any]]:
     """Blocks of lines, each with what the byte parser made of it (None: nothing)."""
     chunks = text_chunks(stream, label)
     first = next(chunks, b"")
-    yield drop_lines(first.removeprefix(b"\xef\xbb\xbf"), skip), None
-    plain = dialect.delimiter not in (BLANKS, QUOTES)
-    for data in chunks if not plain else islice(chunks, PATIENCE):
+    if reader.dialect.encoding == "utf-8":
+        first = first.removeprefix(b"\xef\xbb\xbf")
+    yield drop_lines(first, skip), None
+    for data in islice(chunks, PATIENCE) if reader.is_plain() else chunks:
         yield data, None
     waiting: deque[tuple[bytes, Future[Any]]] = deque()
     with ThreadPoolExecutor(2) as pool:
         for data in chunks:
-            waiting.append((data, pool.submit(_parse, data, dialect, roles)))
+            waiting.append((data, pool.submit(_parse, data, reader.dialect, reader.roles)))
             if len(waiting) > 3:
                 ready, future = waiting.popleft()
                 yield ready, future.result()
@@ -76,6 +86,8 @@ def _blocks(
 def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
     from tacit.data.reading.kernels import rows  # compiled on first use
 
+    if not data.isascii():  # the other way checks the encoding
+        return None
     kinds = np.zeros(dialect.width, np.int8)
     for kind, role in enumerate(("user", "item", "rating", "time"), start=1):
         if role in roles.used():
@@ -91,12 +103,133 @@ def drop_lines(data: bytes, count: int) -> bytes:
     return data
 
 
-class _Reader:
-    def __init__(self, label: str, dialect: Dialect, roles: Roles, table: Table) -> None:
+def closed(data: bytes, mark: str) -> bool:
+    """Whether every quoted field begins and ends at a delimiter or a line end, in one line."""
+    view = np.frombuffer(data, np.uint8)
+    quotes = view == QUOTE
+    ends = view == NEWLINE
+    inside = (np.cumsum(quotes, dtype=np.uint8) & 1).view(np.bool_)  # a mark that opens is inside
+    if inside[-1] or (inside & ends).any():
+        return False
+    other = ~(quotes | ends | (view == ord(mark)))
+    opens, closes = quotes & inside, quotes & ~inside
+    return not ((opens[1:] & other[:-1]).any() or (closes[:-1] & other[1:]).any())
+
+
+class BlockReader:
+    """Blocks of lines to columns of cells."""
+
+    def __init__(self, label: str, dialect: Dialect, roles: Roles) -> None:
         self.label = label
         self.dialect = dialect
         self.roles = roles
+
+    @property
+    def mark(self) -> str:
+        """What divides fields in a readable block."""
+        return self.dialect.delimiter if self.dialect.quoted else UNIT
+
+    def readable(self, data: bytes, line: int) -> bytes:
+        """UTF-8 with plain line ends, a delimiter of one byte, and quotes that are closed."""
+        check_text(data, self.label, line, self.dialect.encoding)
+        if self.dialect.encoding != "utf-8":
+            data = data.decode(self.dialect.encoding).encode()
+        data = plain_ends(data)
+        if self.dialect.quoted:
+            if b'"' in data and not closed(data, self.mark):
+                return self.closing(data, line)
+            return data
+        if UNIT.encode() in data:
+            before = data[: data.index(UNIT.encode())].count(b"\n")
+            raise DataError(
+                "a control character",
+                place=place(self.label, line + before),
+                remedy="correct or remove the line",
+            )
+        if self.dialect.delimiter == BLANKS:
+            data = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", data)
+            return re.sub(rb"[ \t]+", UNIT.encode(), data)
+        if self.dialect.delimiter == QUOTES:
+            data = re.sub(rb'(?m)^"|"$', b"", data)
+        return data.replace(self.dialect.delimiter.encode(), UNIT.encode())
+
+    def closing(self, data: bytes, line: int) -> bytes:
+        """The same rows, with every mark inside of a field doubled in a closed pair; refused
+        where a line ends inside of its quotes."""
+        lines = data.split(b"\n")
+        for number, each in enumerate(lines):
+            if b'"' in each:
+                written = io.StringIO()
+                fields = self.fields(each.decode(), line + number)
+                csv.writer(written, delimiter=self.mark, lineterminator="").writerow(fields)
+                lines[number] = written.getvalue().encode()
+        return b"\n".join(lines)
+
+    def fields(self, text: str, line: int) -> list[str]:
+        """The fields of a readable line."""
+        try:
+            return fields_of(text, self.mark)
+        except Misquoted as found:
+            raise misquoted(self.label, line, found) from None
+
+    def columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
+        import polars as pl
+
+        used = self.roles.used()
+        names = [f"column_{k + 1}" for k in range(self.dialect.width)]
+        try:
+            frame = pl.read_csv(
+                io.BytesIO(data),
+                has_header=False,
+                schema=dict.fromkeys(names, pl.String),
+                columns=[names[k] for k in sorted(used.values())],
+                separator=self.mark,
+                quote_char='"' if self.dialect.quoted and b'"' in data else None,
+            )
+            cells = {role: frame.get_column(names[k]) for role, k in used.items()}
+        except pl.exceptions.PolarsError:
+            cells = self.slow_columns(data, line)
+        if b" " in data or b"\t" in data:
+            cells = {role: column.str.strip_chars(AROUND) for role, column in cells.items()}
+        return cells
+
+    def slow_columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
+        """The same, line by line, where some line has too many fields."""
+        import polars as pl
+
+        found: dict[str, list[str | None]] = {role: [] for role in self.roles.used()}
+        for number, text in enumerate(rows_of(data), start=line):
+            fields = self.fields(text, number)
+            if any(fields[self.dialect.width :]):
+                raise DataError(
+                    f"too many fields: {len(fields)} instead of {self.dialect.width}",
+                    place=place(self.label, number),
+                    remedy=self._fewer(),
+                )
+            for role, position in self.roles.used().items():
+                found[role].append(fields[position] if position < len(fields) else None)
+        return {role: pl.Series(role, cells, pl.String) for role, cells in found.items()}
+
+    def _fewer(self) -> str:
+        """What to do about a row of too many fields."""
+        mark = self.dialect.delimiter
+        told = f"put quotes around fields that hold the delimiter ({mark})"
+        return f"{told}; write decimals with a point" if mark == "," else told
+
+
+class _Reader(BlockReader):
+    """Blocks of lines to rows of a table."""
+
+    def __init__(self, label: str, dialect: Dialect, roles: Roles, table: Table) -> None:
+        super().__init__(label, dialect, roles)
         self.table = table
+
+    def is_plain(self) -> bool:
+        """Whether the byte parser reads what is declared here."""
+        table, mark = self.table, self.dialect.delimiter
+        if table.decimal != "." or (table.dates != "iso" and self.roles.time is not None):
+            return False
+        return mark not in (BLANKS, QUOTES)
 
     def add_parsed(self, parsed: Any, line: int) -> bool:
         rows = len(parsed[0])
@@ -120,7 +253,7 @@ class _Reader:
             columns = {role: cells.gather(rows) for role, cells in columns.items()}
         lines = None
         if self.table.keep_lines:
-            lines = self.lines(text, line, rows, len(columns["user"]))
+            lines = line + (np.arange(len(columns["user"])) if rows is None else rows)
         try:
             self.table.add(
                 columns["user"], columns["item"], columns.get("rating"), columns.get("time"), lines
@@ -128,82 +261,6 @@ class _Reader:
         except Fault as fault:
             row = fault.row if rows is None else int(rows[fault.row])
             raise self.explain(text, line, row, fault.role) from None
-
-    def readable(self, data: bytes, line: int) -> bytes:
-        """UTF-8 with plain line ends and a delimiter of one byte."""
-        if self.dialect.encoding != "utf-8":
-            data = data.decode(self.dialect.encoding).encode()
-        else:
-            check_text(data, self.label, line)
-        data = plain_ends(data)
-        if self.dialect.delimiter == BLANKS:
-            data = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", data)
-            return re.sub(rb"[ \t]+", UNIT.encode(), data)
-        if self.dialect.delimiter == QUOTES:
-            data = re.sub(rb'(?m)^"|"$', b"", data)
-        if len(self.dialect.delimiter) > 1:
-            return data.replace(self.dialect.delimiter.encode(), UNIT.encode())
-        return data
-
-    def columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
-        import polars as pl
-
-        used = self.roles.used()
-        names = [f"column_{k + 1}" for k in range(self.dialect.width)]
-        mark = self.dialect.delimiter if self.dialect.quoted else UNIT
-        try:
-            frame = pl.read_csv(
-                io.BytesIO(data),
-                has_header=False,
-                schema=dict.fromkeys(names, pl.String),
-                columns=[names[k] for k in sorted(used.values())],
-                separator=mark,
-                quote_char='"' if self.dialect.quoted else None,
-            )
-            cells = {role: frame.get_column(names[k]) for role, k in used.items()}
-        except pl.exceptions.PolarsError:
-            cells = self.slow_columns(data, line)
-        if b" " in data or b"\t" in data:
-            cells = {role: column.str.strip_chars() for role, column in cells.items()}
-        return cells
-
-    def slow_columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
-        """The same, row by row: for rows of too many fields, and for stray quotes, which
-        Python's csv forgives."""
-        import polars as pl
-
-        found: dict[str, list[str | None]] = {role: [] for role in self.roles.used()}
-        for number, fields in self.records(data, line):
-            if any(fields[self.dialect.width :]):
-                raise DataError(
-                    f"too many fields: {len(fields)} instead of {self.dialect.width}",
-                    place=place(self.label, number),
-                    remedy=self._fewer(),
-                )
-            for role, position in self.roles.used().items():
-                found[role].append(fields[position] if position < len(fields) else None)
-        return {role: pl.Series(role, cells, pl.String) for role, cells in found.items()}
-
-    def _fewer(self) -> str:
-        """What to do about a row of too many fields."""
-        mark = self.dialect.delimiter
-        told = f"put quotes around fields that hold the delimiter ({mark})"
-        return f"{told}; write decimals with a point" if mark == "," else told
-
-    def records(self, data: bytes, line: int) -> Iterator[tuple[int, list[str]]]:
-        """Rows by Python's csv. A field of more than 128 KB is beyond it: most often a
-        quote that is never closed."""
-        plain = Dialect(UNIT, self.dialect.width) if not self.dialect.quoted else self.dialect
-        number = line
-        try:
-            for number, fields in records(data.decode(), plain, line):
-                yield number, fields
-        except csv.Error:
-            message, remedy = (
-                "a field in or after this line is too long",
-                "close its quotes, or leave that column out",
-            )
-            raise DataError(message, place=place(self.label, number), remedy=remedy) from None
 
     def filled(
         self, columns: dict[str, pl.Series], data: bytes, line: int
@@ -218,31 +275,27 @@ class _Reader:
             empty &= cells.is_null().to_numpy() | cells.eq_missing(pl.Series([""])).to_numpy()
         if not empty.any():
             return None
-        blank = {
-            row
-            for row, (_, fields) in enumerate(self.records(data, line))
-            if len(fields) < 2 and not any(fields)
-        }
+        texts = data.split(b"\n")
         for row in np.flatnonzero(empty):
-            if int(row) not in blank:
+            if texts[int(row)].strip(AROUND.encode()):
                 raise self.explain(data, line, int(row), "user")
         return np.flatnonzero(~empty)
 
-    def lines(
-        self, data: bytes, line: int, rows: NDArray[np.int64] | None, count: int
-    ) -> NDArray[np.int64]:
-        """The line of each of `count` rows, or of these rows."""
-        numbers = np.array([number for number, _ in self.records(data, line)], np.int64)
-        if rows is not None:
-            return numbers[rows]
-        return numbers[:count]  # a last line end is followed by no row
-
     def explain(self, data: bytes, line: int, row: int, role: str) -> DataError:
         """The error for the cell of `role` in the row of that number, read again the slow way."""
-        number, fields = next(
-            (found for k, found in enumerate(self.records(data, line)) if k == row),
-            (line + row, []),
-        )
+        fields = self.fields(rows_of(data)[row], line + row)
+        table = self.table
         return cell_fault(
-            self.label, number, fields, self.roles, role, self.dialect.width, self.table.schema
+            self.label,
+            line + row,
+            fields,
+            self.roles,
+            role,
+            self.dialect.width,
+            table,
         )
+
+
+def rows_of(data: bytes) -> list[str]:
+    """The lines of a readable block; behind its last line end is none."""
+    return data.decode().removesuffix("\n").split("\n")

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tacit.data.ids import clean
+from tacit.data.catalogue import LONGEST
+from tacit.data.ids import clean, controlled
 from tacit.data.reading.columns import Roles
-from tacit.data.reading.dialect import is_number, with_point
+from tacit.data.reading.dialect import COMMA, is_number, pointed
 from tacit.data.schema import Schema
 from tacit.errors import DataError, place
 
-NO_TIME = (
-    (
-        re.compile(r"\d{1,4}/\d{1,2}/\d{1,4}\b"),
-        "a date with slashes, in which day and month may be either way round",
-    ),
-    (
-        re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}\b|\d{4}-\d{1,2}-\d{1,2}\b"),
-        "a date that no calendar has",
-    ),
-    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}\b(?!\d)"), "a year of two digits"),
-)
-"""Forms of dates that cannot be read, and what is wrong with them."""
+if TYPE_CHECKING:
+    from tacit.data.reading.table import Table
+
+YEAR_FIRST = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b")
+YEAR_LAST = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{4}\b")
+SHORT_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2}\b")
+FORMS = {
+    "iso": "year-month-day",
+    "dmy": "day-month-year",
+    "mdy": "month-day-year",
+}
+"""How a date is written, by the order that was declared."""
 
 
 def cell_fault(
@@ -32,21 +34,16 @@ def cell_fault(
     roles: Roles,
     role: str,
     width: int,
-    schema: Schema,
+    table: Table,
 ) -> DataError:
     """The error for one row of a text file that could not be read."""
     used = roles.used()
     if len(fields) <= max(used.values()):
-        if any("\n" in field for field in fields):
-            return DataError(
-                "a quotation mark in or after this line is never closed",
-                place=place(label, line),
-                remedy="close it, or write it twice where it is meant as itself",
-            )
         return DataError(
             f"too few fields: {len(fields)} instead of {width}",
             place=place(label, line),
-            remedy="complete or remove the line",
+            remedy="complete or remove the line; where fields are divided otherwise, say "
+            "--delimiter",
         )
     for each, position in used.items():
         if not fields[position] or (each == role and not clean(fields[position])):
@@ -56,22 +53,50 @@ def cell_fault(
                 remedy="complete or remove the line",
             )
     where = _where(label, line, used[role], role)
-    return (
-        rating_fault(fields[used[role]], where, schema)
-        if role == "rating"
-        else time_fault(where, "leave the column out with --columns time=none", fields[used[role]])
+    text = fields[used[role]]
+    if role in ("user", "item"):
+        return id_fault(text, where)
+    if role == "rating":
+        return rating_fault(text, where, table.schema, table.decimal)
+    return time_fault(where, "leave the column out with --columns time=none", text, table.dates)
+
+
+def id_fault(text: str, where: str) -> DataError:
+    """The error for a cell that is no id."""
+    if controlled(text):
+        return control_fault(where)
+    return DataError(
+        f"an item's id has more than {LONGEST:,} letters",
+        place=where,
+        remedy="check the quotes and the delimiter",
     )
 
 
-def rating_fault(text: str, where: str, schema: Schema) -> DataError:
+def control_fault(where: str) -> DataError:
+    """The error for an id that holds what no id does."""
+    return DataError(
+        "a control character or a line end in an id",
+        place=where,
+        remedy="correct or remove the row",
+    )
+
+
+def rating_fault(text: str, where: str, schema: Schema, decimal: str = ".") -> DataError:
     """The error for a cell that is no rating."""
     if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return DataError(
             "the rating is NaN or infinite", place=where, remedy="complete or remove the line"
         )
-    if not is_number(with_point(text)):
+    if not is_number(pointed(text, decimal)):
         remedy = "write ratings as numbers, such as 4.5, or say which column holds them"
-        return DataError("text where a number belongs", place=where, remedy=remedy)
+        message = "text where a number belongs"
+        if decimal == "." and COMMA.fullmatch(text):
+            message = "a number with a decimal comma"
+            remedy = "say --decimal , for the whole table"
+        elif decimal == "," and is_number(text):
+            message = "a number with a decimal point, and --decimal says a comma"
+            remedy = "write all numbers in one way, or leave --decimal out"
+        return DataError(message, place=where, remedy=remedy)
     return off_scale(where, schema)
 
 
@@ -84,18 +109,35 @@ def off_scale(where: str, schema: Schema) -> DataError:
     )
 
 
-def time_fault(where: str, or_else: str = "leave the column out", text: str = "") -> DataError:
-    """The error for a cell that is no time; what is wrong with it is told from its form."""
+def time_fault(
+    where: str, or_else: str = "leave the column out", text: str = "", dates: str = "iso"
+) -> DataError:
+    """The error for a cell that is no time in the declared order; what is wrong with it is
+    told from its form."""
+    form = FORMS[dates]
+    example = {"iso": "2005-09-06", "dmy": "06.09.2005", "mdy": "09/06/2005"}[dates]
     message = "text where a time belongs"
-    for form, what in NO_TIME:
-        if form.match(text):
-            message = what
-    return DataError(
-        message,
-        place=where,
-        remedy="write times as seconds since 1970 or as dates such as 2005-09-06 or "
-        f"06.09.2005, or {or_else}",
-    )
+    remedy = f"write times as dates such as {example}, or {or_else}"
+    if dates == "iso":
+        remedy = f"write times as seconds since 1970 or as dates such as {example}, or {or_else}"
+    first, other = (YEAR_FIRST, YEAR_LAST) if dates == "iso" else (YEAR_LAST, YEAR_FIRST)
+    if is_number(text):
+        message = f"a number, and not a date in the form {form}"
+        if dates == "iso":
+            message = "the times look like milliseconds"
+            remedy = f"give seconds since 1970: divide by 1,000; or {or_else}"
+        else:
+            remedy = f"leave --dates out where times are seconds since 1970, or {or_else}"
+    elif first.match(text):
+        message = f"no date of the calendar, or no time of the day, in the form {form}"
+    elif other.match(text):
+        message = f"not a date in the form {form}"
+        remedy = "leave --dates out where the year comes first"
+        if dates == "iso":
+            remedy = "if days come first, say --dates dmy; if months do, --dates mdy"
+    elif SHORT_YEAR.match(text):
+        message = "a year of two digits"
+    return DataError(message, place=where, remedy=remedy)
 
 
 def _where(label: str, line: int, position: int, role: str) -> str:

@@ -35,7 +35,7 @@ CHUNK = 1 << 23
 reused, not mapped anew."""
 
 LONGEST_LINE = 1 << 24
-"""Bytes of one line, or of one record with line ends in quotes."""
+"""Bytes of one line."""
 DEEPEST = 2
 """Archives within each other: the Netflix download is a tar in a tar."""
 
@@ -237,8 +237,7 @@ def spreadsheet(label: str) -> DataError:
 
 
 def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[bytes]:
-    """Blocks of whole lines, each ending in a line end; a quoted line end does not count
-    where that can be seen."""
+    """Blocks of whole lines, each ending in a line end."""
     lines = 0
     compressed = not isinstance(stream, io.BufferedReader) or isinstance(
         stream.raw, CountedStream
@@ -249,7 +248,7 @@ def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[by
             if not block:
                 return
             if len(block) == size:
-                block += rest_of_record(stream, block, label)
+                block += rest_of_line(stream, label)
         except Damaged as error:
             raise Damaged(
                 error.message, place=f"{label}, after line {lines}", remedy=error.remedy
@@ -260,27 +259,16 @@ def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[by
         lines += count_lines(block) if compressed else 0
 
 
-def rest_of_record(stream: IO[bytes], block: bytes, label: str) -> bytes:
-    """Up to the next line end, or to the one that closes an open quote: judged by the
-    parity of the quotes."""
+def rest_of_line(stream: IO[bytes], label: str) -> bytes:
+    """Up to the next line end."""
     rest = stream.readline(LONGEST_LINE)
-    odd = b'"' in block and (block.count(b'"') + rest.count(b'"')) % 2 == 1
-    tries = [rest]
-    length = len(rest)
-    while odd and len(tries) < 1000 and length < LONGEST_LINE:
-        line = stream.readline(LONGEST_LINE)
-        if not line:
-            break
-        tries.append(line)
-        length += len(line)
-        odd ^= line.count(b'"') % 2 == 1
-    if length >= LONGEST_LINE:
+    if len(rest) >= LONGEST_LINE:
         raise DataError(
             f"a line is longer than {LONGEST_LINE >> 20} megabytes",
             place=label,
             remedy="check that it is a table of lines",
         )
-    return b"".join(tries)
+    return rest
 
 
 def count_lines(data: bytes) -> int:

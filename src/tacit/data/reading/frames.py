@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.data.ids import clean
 from tacit.data.reading.assemble import RowsRead
 from tacit.data.reading.cells import Fault
 from tacit.data.reading.columns import Roles
-from tacit.data.reading.faults import off_scale
+from tacit.data.reading.dialect import AROUND
+from tacit.data.reading.faults import id_fault, off_scale, rating_fault, time_fault
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
@@ -103,8 +105,17 @@ def column(name: str, series: Any) -> pl.Series:
     if kind in WIDE:
         wide = {"i": pl.Int64, "u": pl.UInt64, "f": pl.Float64}
         return pl.Series(name, values, wide[kind])
-    texts = [None if value is None else str(value) for value in values]
+    texts = [None if value is None else text_of(value) for value in values]
     return pl.Series(name, texts, pl.String)
+
+
+def text_of(value: object) -> str:
+    """A cell of a column of objects, by its own type: a whole float is its integer, as in a
+    column of floats, whatever else stands in this one."""
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) <= EXACT else str(value)
+    return str(value)
 
 
 def read_frame(
@@ -115,6 +126,8 @@ def read_frame(
     cells = {role: frame.to_series(position) for role, position in roles.used().items()}
     for role in ("user", "item"):
         cells[role] = as_ids(cells[role], role, label)
+    for role in cells.keys() - {"user", "item"}:
+        cells[role] = as_texts(cells[role])
     lines = None
     if table.keep_lines:
         lines = np.arange(before + 1, before + frame.height + 1)
@@ -124,6 +137,18 @@ def read_frame(
         raise frame_fault(
             cells[fault.role], fault, label, frame.columns[roles.used()[fault.role]], table, before
         ) from None
+
+
+def as_texts(cells: pl.Series) -> pl.Series:
+    """Ratings or times of a column of texts without blanks around them; a category is its
+    text, and never its number among the others."""
+    import polars as pl
+
+    if isinstance(cells.dtype, pl.Categorical | pl.Enum):
+        cells = cells.cast(pl.String)
+    if cells.dtype in (pl.Object, pl.Binary):
+        return pl.Series(cells.name, [None] * len(cells), pl.String)
+    return cells.str.strip_chars(AROUND) if cells.dtype == pl.String else cells
 
 
 def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
@@ -151,6 +176,12 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
             place=label,
             remedy="give one id a row, as text or a whole number",
         )
+    if cells.dtype in (pl.Object, pl.Binary) or cells.dtype.is_temporal():
+        raise DataError(
+            f"the column of {role} ids is of type {cells.dtype}",
+            place=label,
+            remedy="give one id a row, as text or a whole number",
+        )
     return cells.cast(pl.String)
 
 
@@ -166,21 +197,15 @@ def frame_fault(
             place=where,
             remedy="give one rating a row, as a number",
         )
+    empty = DataError("an empty cell", place=where, remedy="complete or remove the row")
     if value is None or value == "":
-        return DataError("an empty cell", place=where, remedy="complete or remove the row")
+        return empty
+    if fault.role in ("user", "item"):
+        return id_fault(str(value), where) if clean(str(value)) else empty
     if fault.role == "time":
-        return DataError("no time", place=where, remedy="give times as dates or seconds since 1970")
-    try:
-        finite = np.isfinite(float(value))
-    except (TypeError, ValueError):
-        return DataError(
-            "text where a number belongs", place=where, remedy="give ratings as numbers"
-        )
-    if not finite:
-        return DataError(
-            "the rating is NaN or infinite", place=where, remedy="complete or remove the row"
-        )
-    return off_scale(where, table.schema)
+        return time_fault(where, text=str(value), dates=table.dates)
+    decimal = table.decimal if isinstance(value, str) else "."
+    return rating_fault(str(value), where, table.schema, decimal)
 
 
 def read_sparse(matrix: Any, schema: Schema, rated: bool) -> RowsRead:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from tacit.asked import by_name
 from tacit.asked import text as asked_text
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
-from tacit.data.ids import clean, two_ways
+from tacit.data.ids import clean, controlled
 from tacit.data.reading.columns import NAMES, plain, words
 from tacit.data.reading.dialect import Dialect, is_number, with_point
+from tacit.data.reading.faults import control_fault
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.item_roles import AND, ROLES, Said, asked_for, roles_of
@@ -185,7 +186,7 @@ def catalogue(sheet: SmallTable, said: Said | None = None) -> Catalogue:
 
 
 def unique_ids(sheet: SmallTable, at: int) -> list[str]:
-    """Refuse a catalogue that lists an item twice, or its number in two ways."""
+    """Refuse a catalogue that lists an item twice, and an id that is no id."""
     lines: dict[str, int] = {}
     for line, cells in sheet.rows:
         name = clean(cells[at]) if at < len(cells) else ""
@@ -195,6 +196,8 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
                 place=sheet.where(line),
                 remedy="complete or remove the line",
             )
+        if controlled(cells[at]):
+            raise control_fault(sheet.where(line))
         first = lines.setdefault(name, line)
         if first != line:
             raise DataError(
@@ -202,15 +205,6 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
                 place=sheet.where(line),
                 remedy=f"give every item one row{_hint(sheet)}",
             )
-    found = two_ways(lines)
-    if found is not None:
-        first, second = sorted(lines[name] for name in found)
-        raise DataError(
-            f"the ids of {sheet.unit}s {first} and {second} denote one number, written in two ways",
-            place=sheet.label,
-            remedy="write each id in one way; put a letter before ids that are not meant "
-            "as numbers",
-        )
     return list(lines)
 
 

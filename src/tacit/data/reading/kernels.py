@@ -49,6 +49,8 @@ def _rows(
     at = 0
     end = data.size
     while at < end:
+        if row >= user.size:  # behind the last line end: no row that was counted
+            return -1
         for column in range(width):
             role = roles[column]
             negative = False

@@ -44,7 +44,7 @@ def read_personal(
     said = {role: name for role, name in (columns or {}).items() if name}
     names = {plain(str(name)) for name in said.values()}
     with third_party(str(path)):
-        sheet = with_header(read_sheet(only_part(path), size=OWN), KNOWN | names)
+        sheet = with_header(read_sheet(only_part(path), size=OWN, by_line=True), KNOWN | names)
         _refuse_several(sheet, said.get("user"))
         places = positions(sheet, likes, columns or {})
         return [one(sheet, line, cells, *places) for line, cells in sheet.rows]

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.data.reading.columns import looks_like_header
-from tacit.data.reading.dialect import Dialect, decode, records, sniff
+from tacit.data.reading.columns import plain
+from tacit.data.reading.dialect import (
+    USUAL,
+    Dialect,
+    Misquoted,
+    decode,
+    delimiter_of,
+    fields_of,
+    is_blank,
+    is_number,
+    misquoted,
+    records,
+    sniff,
+)
 from tacit.data.reading.files import Stream, spreadsheet
 from tacit.data.reading.frames import to_polars
 from tacit.data.reading.parquet import read_parquet
@@ -140,16 +153,19 @@ def read_sheet(
     dialect: Dialect | None = None,
     encoding: str | None = None,
     size: Size = CATALOGUE,
+    *,
+    by_line: bool = False,
 ) -> SmallTable:
     """A text or parquet file as a sheet. `encoding` None: UTF-8, or an error that names the
-    line."""
+    line. `by_line`: a row is one line, and the first line shows the delimiter: for what is not
+    public."""
     data = part.whole(size.most, size.what)
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     if data[:4] == b"PAR1":
         return _from_frame(read_parquet(part), part.label, size)
     text = decode(data, part.label, encoding or "utf-8")
-    found = dialect or sniff(text[:SNIFFED], words=True)
+    found = dialect or (by_first_line(text) if by_line else sniff(text[:SNIFFED]))
     if found is None:
         raise DataError(
             "the file is empty",
@@ -165,7 +181,8 @@ def read_sheet(
         )
     rows = []
     try:
-        for line, fields in records(text, found):
+        every = line_by_line(text, found, part.label) if by_line else records(text, found)
+        for line, fields in every:
             if any(fields):
                 rows.append((line, fields))
     except csv.Error:
@@ -182,9 +199,31 @@ def read_sheet(
     return SmallTable(part.label, None, rows)
 
 
-def with_header(sheet: SmallTable, known: set[str] | None = None) -> SmallTable:
-    """The first row taken as the header if it looks like one."""
-    if sheet.header is not None or not looks_like_header(sheet.rows[0][1], known):
+def by_first_line(text: str) -> Dialect | None:
+    """The dialect of a table whose rows are nobody else's business."""
+    first = next((line for line in text.split("\n") if not is_blank(line)), None)
+    if first is None:
+        return None
+    marked = any(mark in first for mark in USUAL)
+    mark = delimiter_of(first) if marked else ","
+    return Dialect(mark, len(first.split(mark)))
+
+
+def line_by_line(text: str, dialect: Dialect, label: str) -> Iterator[tuple[int, list[str]]]:
+    """Each line's number and fields."""
+    for line, each in enumerate(text.split("\n"), start=1):
+        try:
+            yield line, [] if is_blank(each) else fields_of(each, dialect.delimiter)
+        except Misquoted as found:
+            raise misquoted(label, line, found) from None
+
+
+def with_header(sheet: SmallTable, known: set[str]) -> SmallTable:
+    """The first row taken as the header if it has a known name and no number. For catalogues
+    and one person's own file; ratings of many people declare their header."""
+    first = sheet.rows[0][1]
+    named = any(plain(cell) in known for cell in first) and not any(map(is_number, first))
+    if sheet.header is not None or not named:
         return sheet
     if len(sheet.rows) == 1:
         raise DataError(

@@ -66,20 +66,6 @@ class Spool(Generic[Number]):
             last = min(first + PIECE, self.size)
             self._put(how(self.run(first, last)).astype(self.dtype), first)
 
-    def first(self, number: int) -> int:
-        """Where a number stands first."""
-        before = 0
-        for block in self.blocks():
-            found = block == number
-            if found.any():
-                return before + int(found.argmax())
-            before += block.size
-        return 0
-
-    def at(self, row: int) -> int:
-        """The number in one row."""
-        return int(self.run(row, row + 1)[0])
-
     def finish(self) -> NDArray[Number]:
         """The whole, for a column that is known to be short."""
         return self.run(0, self.size)

@@ -18,7 +18,6 @@ from tacit.data.ratings import Notes, Ratings, check_latest, counted
 from tacit.data.reading.assemble import (
     Duplicates,
     RowsRead,
-    check_listed,
     merge_repeats,
     need_two_people,
     sort_rows,
@@ -110,7 +109,6 @@ class SpooledTable(Table):
                 place=label,
                 remedy="give a file with at least one row of data",
             )
-        self._check_ids(label)
         check_latest(self._last, label)
         notes = Notes(layout=layout, messages=self._messages())
         work = _Sorting(self, label, notes, catalogue, duplicates)
@@ -154,8 +152,6 @@ class _Sorting:
                     remedy="check the quotes and the delimiter",
                 )
             return found.place, names
-        if not self.table.item_text:
-            check_listed(names, catalogue, self.label)
         rows = [catalogue.index.get(name, NONE) for name in names]
         listed = np.array(rows, np.uint32)
         return lambda codes: listed[found.place(codes)], catalogue.ids

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import Notes, Ratings, counted
+from tacit.data.ratings import LATEST, Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import Codes, Column, Fault, Growing, IdColumn, numbers_of, seconds
 from tacit.data.schema import Schema
@@ -18,10 +18,6 @@ from tacit.hidden import shapes
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class Unplaced(Exception):
-    """Two ids denote one number, and lines were not kept to say where: read again."""
 
 
 @dataclass
@@ -33,8 +29,9 @@ class Table:
     keep_lines: bool = False
     unit: str = "line"
     """What `lines` counts."""
-    item_text: bool = False
-    """Whether items have ids that only look like numbers, such as ISBNs."""
+    dates: str = "iso"
+    decimal: str = "."
+    """How texts of dates and numbers are written, as `DeclaredText` declares it."""
     users: IdColumn = field(default_factory=IdColumn)
     items: IdColumn = field(default_factory=IdColumn)
     values: Column = field(default_factory=lambda: Growing(np.float32))
@@ -60,12 +57,12 @@ class Table:
         keep = None
         try:
             if rating is not None:
-                values = numbers_of(rating)
+                values = numbers_of(rating, self.decimal)
             keep = self._kept(values)
         except Fault as fault:
             faults.append(fault)
         try:
-            moments = seconds(time) if time is not None else None
+            moments = seconds(time, self.dates) if time is not None else None
         except Fault as fault:
             faults.append(fault)
         for cells, role in ((user, "user"), (item, "item")):
@@ -97,6 +94,8 @@ class Table:
         lines: NDArray[np.int64] | None = None,
     ) -> None:
         """A block whose ids are plain integers."""
+        if time is not None and (time > LATEST).any():
+            raise Fault(int((time > LATEST).argmax()), "time")
         keep = self._kept(values)
         if keep is not None:
             user = user[keep]
@@ -142,7 +141,6 @@ class Table:
                 place=label,
                 remedy="give a file with at least one row of data",
             )
-        self._check_ids(label)
         item, item_names = self.items.finish()
         user, user_names = self.users.finish()
         cells = RowsRead(
@@ -164,27 +162,7 @@ class Table:
             catalogue,
             duplicates,
             f"{self.unit} {{}}".format,
-            item_text=self.item_text,
         )
-
-    def _check_ids(self, label: str) -> None:
-        """Refuse a person or an item whose number is written in two ways."""
-        for column, noun in ((self.users, "person"), (self.items, "item")):
-            if noun == "item" and self.item_text:
-                continue
-            rows = column.clash()
-            if rows is None:
-                continue
-            if not self.keep_lines:
-                raise Unplaced
-            first, second = (self.lines.at(row) for row in rows)
-            raise DataError(
-                f"the ids of {self.unit}s {first} and {second} denote one number, written "
-                f"in two ways: is it one {noun} or two?",
-                place=label,
-                remedy="write each id in one way; put a letter before ids that are not "
-                "meant as numbers",
-            )
 
     def _messages(self) -> tuple[str, ...]:
         if not self.dropped_absent:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.ids import BLANKS, clean, number_key
+from tacit.data.ids import BLANKS, CONTROL, clean
 from tacit.data.ratings import LATEST
 from tacit.data.reading.cells import from_text, numbers_of
+from tacit.data.reading.dialect import AROUND
 from tacit.hidden import shapes
 
+FAULT = "fault"
+"""A column beside those of a row: what is wrong with its line; 0 where nothing is."""
 UNLISTED = -1
 """In place of an item: rows of items that the catalogue does not list, and how many."""
 FAULTS = {
@@ -29,13 +31,19 @@ FAULTS = {
     -5: "a rating is off the scale",
     -6: "a time is missing or no number of seconds",
     -7: "the times look like milliseconds",
+    -8: "an id holds a control character or a line end",
+    -9: "a line has too many fields, a quotation mark that is never closed, or text behind one",
+    -10: "a line holds bytes that are not UTF-8 text",
 }
 REMEDIES = {
     -4: "leave rows without a rating out, or choose the column with --columns rating=NAME",
     -5: "give the lowest and the highest possible rating, such as --scale 1,5",
-    -6: "write times as seconds since 1970 or as dates such as 2005-09-06, or leave the column "
-    "out with --columns time=none",
+    -6: "write times as seconds since 1970 or as dates such as 2005-09-06; if days come first, "
+    "say --dates dmy; or leave the column out with --columns time=none",
     -7: "give seconds since 1970: divide by 1,000",
+    -9: "a row is one line: close the quotation mark, and put quotes around fields that hold the "
+    "delimiter",
+    -10: "save the files as UTF-8",
 }
 
 
@@ -51,6 +59,8 @@ class Code:
     high: float
     rated: bool
     timed: bool
+    dates: str = "iso"
+    decimal: str = "."
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Rows of `user`, `item`, `value` and `time`."""
@@ -75,8 +85,12 @@ class Code:
             item = self._timed(batch.column("time"), time, item)
         if self.rated:
             item = self._rated(batch.column("value"), value, item)
-        item[flags(is_empty(names))] = -3
-        item[flags(is_empty(user))] = -2
+        for each, role in ((names, "item"), (user, "user")):
+            item[flags(is_controlled(batch.column(role)))] = -8
+            item[flags(is_empty(each))] = -3 if role == "item" else -2
+        if FAULT in batch.schema.names:  # as the lines of a text were read
+            fault = batch.column(FAULT).to_numpy(zero_copy_only=False)
+            item[fault < 0] = fault[fault < 0]
         away = item < 0
         if away.any():
             # One row for each kind of mark, with its number.
@@ -99,7 +113,7 @@ class Code:
     def _rated(
         self, given: Any, value: NDArray[np.float32], item: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        numbers = as_numbers(given)
+        numbers = as_numbers(given, self.decimal)
         wrong = ~((numbers >= self.low) & (numbers <= self.high))
         missing = np.isnan(numbers)
         value[:] = np.where(wrong, 0, numbers)
@@ -110,7 +124,7 @@ class Code:
     def _timed(
         self, given: Any, time: NDArray[np.int64], item: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        given = as_seconds(given)
+        given = as_seconds(given, self.dates)
         time[:] = given.fill_null(0).to_numpy(zero_copy_only=False)
         item[time > LATEST] = -7
         item[flags(given.is_null())] = -6
@@ -155,28 +169,27 @@ def listed_as(items: Sequence[str], kind: Any) -> ListedIds:
     )
 
 
-def as_numbers(ratings: Any) -> NDArray[np.float64]:
-    """Ratings as numbers; of text by the rules of one machine, decimal commas among them."""
+def as_numbers(ratings: Any, decimal: str = ".") -> NDArray[np.float64]:
+    """Ratings as numbers; of text by the rules of one machine."""
     import pyarrow as pa
 
     if pa.types.is_string(ratings.type):
         import polars as pl
 
-        return numbers_of(pl.Series(ratings).str.strip_chars(BLANKS))
+        return numbers_of(pl.Series(ratings).str.strip_chars(AROUND), decimal)
     found = ratings.to_numpy(zero_copy_only=False)
     return np.asarray(found, np.float64)
 
 
-def as_seconds(times: Any) -> Any:
-    """Times as seconds; of text by the rules of one machine, dates and days with dots among
-    them. Null where there is none."""
+def as_seconds(times: Any, dates: str = "iso") -> Any:
+    """Times as seconds; of text by the rules of one machine. Null where there is none."""
     import pyarrow as pa
 
     if not pa.types.is_string(times.type):
         return times
     import polars as pl
 
-    found = from_text(pl.Series(times).str.strip_chars(BLANKS))
+    found = from_text(pl.Series(times).str.strip_chars(AROUND), dates)
     return found.to_arrow().cast(pa.int64())
 
 
@@ -196,6 +209,17 @@ def cleaned(ids: Any) -> Any:
     return pa.array(words, pa.string()).take(coded.indices)
 
 
+def is_controlled(ids: Any) -> Any:
+    """Which cells hold a character that no id does."""
+    import polars as pl
+    import pyarrow as pa
+
+    if pa.types.is_integer(ids.type):
+        return pa.array(np.zeros(len(ids), bool))
+    texts = pl.Series(ids.cast(pa.large_string())).str.strip_chars(AROUND)
+    return texts.str.contains(CONTROL).fill_null(False).to_arrow()
+
+
 def is_empty(ids: Any) -> Any:
     """Which cells have no id."""
     import pyarrow as pa
@@ -209,29 +233,6 @@ def is_empty(ids: Any) -> Any:
 def flags(column: Any) -> NDArray[np.bool_]:
     """A column of booleans as numpy has them."""
     return np.asarray(column.to_numpy(zero_copy_only=False), bool)
-
-
-@dataclass(frozen=True)
-class NumberRows:
-    """Rows of people's ids: the number that each denotes, and a hash of how it is written.
-    They stay on the cluster, where two ways of writing one number are looked for."""
-
-    __repr__ = shapes
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `number` and `written`."""
-        import pyarrow as pa
-
-        for batch in batches:
-            names = cleaned(batch.column(0)).unique().to_pylist()
-            keys = ((name, number_key(name)) for name in names if name)
-            found = [(repr(key), name) for name, key in keys if key]
-            numbers = [number for number, _ in found]
-            written = [blake2b(name.encode(), digest_size=16).hexdigest() for _, name in found]
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(numbers, pa.string()), pa.array(written, pa.string())],
-                ["number", "written"],
-            )
 
 
 @dataclass(frozen=True)

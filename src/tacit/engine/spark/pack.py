@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.data.apart import Apart
-from tacit.data.ids import odd_numbers
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
 from tacit.engine.spark.crowd import Crowded
@@ -88,8 +87,6 @@ class Pack:
             cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
         )
         seen.facts_["duplicates"] += repeats
-        if not runs.numbered:
-            seen.facts_["odd"] += len(odd_numbers(names))
         return PeopleCells(names, ptr, cells)
 
     def _kept(
@@ -189,8 +186,6 @@ class Runs(NamedTuple):
     names: list[str]
     ends: NDArray[np.int64]
     rows: Any
-    numbered: bool
-    """Whether ids are whole numbers, which are written in one way."""
 
     def __repr__(self) -> str:
         return shapes(self)
@@ -229,6 +224,5 @@ def runs_of(held: list[Any]) -> Runs:
     user = table.column("user").chunk(0)
     runs = pc.run_end_encode(user, run_end_type=pa.int64())
     names = [str(name) for name in runs.values.to_pylist()]
-    numbered = pa.types.is_integer(user.type)
     ends = runs.run_ends.to_numpy()
-    return Runs(names, ends, table.to_batches()[0], numbered)
+    return Runs(names, ends, table.to_batches()[0])

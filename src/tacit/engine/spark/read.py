@@ -10,28 +10,36 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tacit.data.catalogue import LONGEST, Catalogue
-from tacit.data.ids import two_ways
 from tacit.data.ratings import Notes
 from tacit.data.read import schema_of
-from tacit.data.reading.assemble import Duplicates, check_listed
+from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.cells import IdColumn
 from tacit.data.reading.columns import (
     Columns,
     Roles,
     find_roles,
-    looks_like_header,
     refuse_threshold,
     told,
 )
-from tacit.engine.spark.code import IdRows
+from tacit.data.reading.dialect import (
+    Dialect,
+    Misquoted,
+    delimiter_of,
+    fields_of,
+    misquoted,
+)
+from tacit.data.reading.written import DeclaredText
+from tacit.engine.spark.code import FAULT, IdRows
+from tacit.engine.spark.lines import LineRows
 from tacit.engine.spark.session import session, spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import DataError, SettingError
+from tacit.hidden import shapes
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 """How a path of text ends; all else is parquet."""
-MARKS = (";", "\t", "|")
-"""What may divide fields besides a comma."""
+MOST_FIELDS = 64
+"""Of a line, where no header says how many there are."""
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 FRAME = "the Spark table"
 
@@ -46,26 +54,35 @@ def read_table(
     users: int | None = None,
     columns: Columns | None = None,
     threads: int | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
 ) -> SparkRatings:
     """Ratings from a path of csv or parquet that Spark reads, or from a table of Spark.
     Options as for `tacit.read`; `threads` is for a session on this machine."""
     label = FRAME
+    written = DeclaredText(header, delimiter, dates, decimal, encoding)
+    likes = positive is not None and positive is not False
+    lines: ClusterText | None = None
     if isinstance(source, str):
         label = str(source)
-        source = _open(label, session(threads))
-    likes = positive is not None and positive is not False
-    roles = find_roles(
-        None if _headless(source) else source.columns,
-        len(source.columns),
-        columns,
-        label,
-        likes=likes,
-    )
-    header = None if _headless(source) else source.columns
-    refuse_threshold(roles, header, columns, positive, label)
+        if label.lower().endswith(TEXT):
+            written.refuse("a table of a cluster, which is UTF-8", "encoding")
+            lines = _lines(label, session(threads), written)
+        else:
+            source = _open(label, session(threads))
+    if lines is None:
+        written.refuse("a table of columns", "header", "delimiter", "encoding")
+        names, named, width = source.columns, True, len(source.columns)
+    else:
+        names, named, width = lines.header, False, lines.dialect.width
+    roles = find_roles(names, width, columns, label, likes=likes, named=named)
+    refuse_threshold(roles, names, columns, positive, label)
     rated = roles.rating is not None
     schema = schema_of(scale, positive, users, rated, label)
-    frame = _selected(source, roles, label)
+    frame = _selected(source, roles, label) if lines is None else lines.rows(roles)
     found = _names(frame, items, label)
     return SparkRatings(
         frame,
@@ -74,10 +91,54 @@ def read_table(
         rated,
         roles.time is not None,
         duplicates,
-        Notes(columns=told(roles, header, columns)),
+        Notes(columns=told(roles, names, columns)),
         label,
         rows=found.rows,
+        written=written,
     )
+
+
+class ClusterText(NamedTuple):
+    """A table of text: its lines on the cluster, and how they are written."""
+
+    frame: Any
+    first: str
+    """The header line; empty where there is none."""
+    header: list[str] | None
+    dialect: Dialect
+
+    def __repr__(self) -> str:
+        return shapes(self)
+
+    def rows(self, roles: Roles) -> Any:
+        """Rows of the columns that are read, and what is wrong with a line."""
+        columns = {**roles.used()}
+        names = {"user": "user", "item": "item", "rating": "value", "time": "time"}
+        kinds = [f"{names[role]} string" for role in columns]
+        read = LineRows(self.dialect, roles, self.first)
+        with spark_errors("opened the text"):
+            return self.frame.mapInArrow(read, ", ".join([*kinds, f"{FAULT} int"]))
+
+
+def _lines(path: str, spark: Any, written: DeclaredText) -> ClusterText:
+    """The lines of a text. Only the header, which is nobody's row, comes to the driver: the
+    first line of each file. Without a header the driver looks at none."""
+    with spark_errors(f"opened {path}"):
+        frame = spark.read.text(path)
+        usual = "\t" if ".tsv" in path.lower() else ","
+        if written.header is False:
+            return ClusterText(frame, "", None, Dialect(written.delimiter or usual, MOST_FIELDS))
+        found = frame.filter("trim(value) != ''").first()
+    if found is None:
+        raise DataError("the file is empty", place=path, remedy="give a table with rows")
+    first = str(found[0])
+    text = first.removeprefix("\ufeff")
+    delimiter = written.delimiter or delimiter_of(text)
+    try:
+        header = fields_of(text, delimiter)
+    except Misquoted as fault:
+        raise misquoted(path, 1, fault) from None
+    return ClusterText(frame, first, header, Dialect(delimiter, len(header)))
 
 
 class TableFacts(NamedTuple):
@@ -95,29 +156,7 @@ def _open(path: str, spark: Any) -> Any:
             remedy="give Spark csv or parquet, or leave --engine out",
         )
     with spark_errors(f"opened {path}"):
-        if not path.lower().endswith(TEXT):
-            return spark.read.parquet(path)
-        options = {"sep": "\t" if ".tsv" in path.lower() else ",", "quote": '"', "escape": '"'}
-        frame = spark.read.options(**options, header=True).csv(path)
-        mark = delimiter_of(frame.columns, options["sep"])
-        if mark != options["sep"]:
-            options["sep"] = mark
-            frame = spark.read.options(**options, header=True).csv(path)
-        if looks_like_header(frame.columns):
-            return frame
-        return spark.read.options(**options, header=False).csv(path)
-
-
-def delimiter_of(names: Sequence[str], tried: str) -> str:
-    """What divides the first line, of which `tried` has made these names: a comma unless
-    another mark stands in it more often (rows with decimal commas have those inside)."""
-    line = tried.join(names)
-    return max(tried, *MARKS, key=lambda mark: (line.count(mark), mark == tried))
-
-
-def _headless(frame: Any) -> bool:
-    """Whether the columns have no names but those that Spark gives."""
-    return all(name == f"_c{place}" for place, name in enumerate(frame.columns))
+        return spark.read.parquet(path)
 
 
 def _selected(frame: Any, roles: Roles, label: str) -> Any:
@@ -177,7 +216,6 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> TableFacts:
     rows = int(sum(found.column(1).to_pylist()))
     names = [str(name) for name in found.column(0).to_pylist() if name is not None]
     if items is not None:
-        check_listed(names, items, label)
         return TableFacts(items.ids, rows)
     if not names:
         raise DataError(
@@ -190,12 +228,6 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> TableFacts:
             f"an item's id has more than {LONGEST:,} letters",
             place=label,
             remedy="check the quotes and the delimiter",
-        )
-    if two_ways(set(names)) is not None:
-        raise DataError(
-            "two ids of items denote one number, written in two ways",
-            place=label,
-            remedy="write each id in one way",
         )
     column = IdColumn()
     column.add(pl.Series(names, dtype=pl.String))

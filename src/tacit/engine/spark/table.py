@@ -16,8 +16,9 @@ from weakref import finalize
 from tacit.data.apart import Apart
 from tacit.data.ratings import Notes, Ratings, counted
 from tacit.data.reading.assemble import Duplicates, need_two_people
+from tacit.data.reading.written import PLAIN, DeclaredText
 from tacit.data.schema import Schema
-from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code, NumberRows
+from tacit.engine.spark.code import FAULTS, REMEDIES, UNLISTED, Code
 from tacit.engine.spark.keys import MARK, fresh_key
 from tacit.engine.spark.pack import Pack
 from tacit.engine.spark.scatter import Scatter, places_for
@@ -61,6 +62,8 @@ class SparkRatings:
     left_out: frozenset[str] = frozenset()
     rows: int = 0
     """How many there are, where that is known."""
+    written: DeclaredText = PLAIN
+    """How texts of dates and numbers are written."""
     made: dict[tuple[str, ...], PackedBlocks] = field(default_factory=dict)
     """Blocks that were made, by the items that they are over."""
 
@@ -135,7 +138,15 @@ class SparkRatings:
 
     def _code(self, items: Sequence[str]) -> Code:
         schema = self.schema
-        return Code(tuple(items), schema.low, schema.high, self.rated, self.timed)
+        return Code(
+            tuple(items),
+            schema.low,
+            schema.high,
+            self.rated,
+            self.timed,
+            self.written.dates or "iso",
+            self.written.decimal or ".",
+        )
 
     def _coded(self, items: Sequence[str]) -> Any:
         """Rows of ids that can be compared, places of items, and numbers."""
@@ -160,8 +171,6 @@ class SparkRatings:
             mark += each["mark"]
         dropped = faults.pop(str(UNLISTED), 0)
         self._check(faults, facts, dropped)
-        if facts["odd"]:
-            self._check_two_ways()
         messages = self.notes.messages
         if facts["below"]:
             least = self.schema.positive
@@ -193,23 +202,6 @@ class SparkRatings:
                 f"{FAULTS[mark]}, in {counted(faults[text], 'row')}",
                 place=self.label,
                 remedy=REMEDIES.get(mark, "correct the table, or leave such rows out"),
-            )
-
-    def _check_two_ways(self) -> None:
-        """Refuse people whose number is written in two ways, as reading does everywhere."""
-        with spark_errors("compared ids"):
-            ids = self.frame.select("user").mapInArrow(
-                NumberRows(), "number string, written string"
-            )
-            twice = ids.distinct().groupBy("number").count().filter("count > 1")
-            clash = twice.limit(1).count()
-        if clash:
-            raise DataError(
-                "two ids of people denote one number, written in two ways: is it one "
-                "person or two?",
-                place=self.label,
-                remedy="write each id in one way; put a letter before ids that are not "
-                "meant as numbers",
             )
 
     def _need_people(self, facts: Counter[str], dropped: int) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,9 +99,11 @@ def write_lists(
     scale: tuple[float, float] | None = None,
     columns: Columns | None = None,
     tell: Callable[[str], None] = notice,
+    **written: Any,
 ) -> int:
     """Columns person, rank, item, expected, personal (always true); a csv also has titles.
-    Returns the number of people; `tell` is told how ratings were taken."""
+    Returns the number of people; `tell` is told how ratings were taken. `written` is how the
+    source is written, as `tacit.read` takes it."""
     import polars as pl
 
     from tacit.data.packed.store import is_pack
@@ -122,6 +124,7 @@ def write_lists(
         items=catalogue,
         positive=True if schema.source == LIKES else None,
         columns=asked,
+        **written,
     )
     for line in (*people.notes.columns, *likes_of_table(schema, people.value)):
         tell(line)
