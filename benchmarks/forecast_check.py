@@ -30,7 +30,7 @@ from tacit.evaluation import cost
 from tacit.evaluation.choose import expected, solve
 from tacit.evaluation.cost import as_read
 from tacit.evaluation.forecast import forecast
-from tacit.evaluation.told import LISTS, Kind, ToldCost, points_of, shape_of
+from tacit.evaluation.told import LISTS, Kind, TabulatedCost, points_of, shape_of
 
 JUDGED = (0.5, 20.0)
 PUBLIC = ("ml-100k", "ml-1m", "netflix-100")
@@ -255,10 +255,10 @@ def _asked(inside: dict[str, list[bool]], words: dict[str, str]) -> Iterator[lis
 
 
 def _named(
-    method: str, unit: str, run: dict[str, Any], models: dict[Any, ToldCost]
+    method: str, unit: str, run: dict[str, Any], models: dict[Any, TabulatedCost]
 ) -> Iterator[tuple[str, bool]]:
     """For goals that are within reach: every candidate, inside or not."""
-    cost._told = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
+    cost._cost_model = lambda method, unit, kind: models[kind]  # type: ignore[assignment]
     measured = {
         log(epsilon): value
         for epsilon, value in zip(EPSILONS, run["measured"], strict=True)
@@ -269,7 +269,7 @@ def _named(
         if how != "share":
             asked = replace(asked, floor=None)
         spread = run["own_mean"] if how == "spread" else None
-        made = forecast(asked, delta=DELTA, each=run["each"], spread=spread)
+        made = forecast(asked, delta=DELTA, per_user=run["each"], spread=spread)
         twin = run["twin"] if how in ("twin", "share") else None
         for epsilon in (1.0, 4.0):
             goal = expected(made, made.at(epsilon), twin).middle

@@ -22,7 +22,15 @@ from scipy.optimize import minimize
 from tacit.evaluation.excess import Loud
 from tacit.evaluation.kriging import Scales, fit_scales
 from tacit.evaluation.listed import LoudLists
-from tacit.evaluation.told import LISTS, CostLaw, Kind, ToldCost, closed, points_of, told
+from tacit.evaluation.told import (
+    LISTS,
+    CostLaw,
+    Kind,
+    TabulatedCost,
+    closed,
+    points_of,
+    tabulated_cost,
+)
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]
@@ -157,14 +165,14 @@ def told_of(
     runs: list[dict[str, Any]],
     loud: Loud | LoudLists,
     start: Scales | None = None,
-) -> ToldCost:
+) -> TabulatedCost:
     """Fitted from scratch, or in a few steps from the scales of more runs."""
     method, unit = name.split()
     points = points_of(method, unit, kind, runs, MUS)
     left = points.values - closed(CostLaw(kind, loud), points)
     steps = 60 if start is None else 15
     scales = fit_scales(points.places, left, points.groups, start=start, steps=steps)
-    return told(points, method, kind, scales, loud)
+    return tabulated_cost(points, method, kind, scales, loud)
 
 
 def names() -> list[str]:

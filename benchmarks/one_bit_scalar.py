@@ -40,7 +40,7 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods.base import Public
 from tacit.methods.one_bit.carrier import Absorb, Carrier, Vectors
-from tacit.methods.one_bit.plan import effects_plan, effects_shared
+from tacit.methods.one_bit.plan import item_bias_plan, item_bias_shared
 from tacit.methods.one_bit.state import AnswersState
 from tacit.methods.refine.reports import best_report
 from tacit.model.model import Model
@@ -140,12 +140,12 @@ class ScalarCarrier(Carrier):
 
 def by_effects(part: Split, items: tacit.Catalogue, law: str, epsilon: float) -> Model:
     public = Public(part.train.schema, items, "user", "sound", Budget(epsilon, 1e-6))
-    plan = effects_plan(public, ScalarCarrier(None, 0, law=law, epsilon=epsilon))
+    plan = item_bias_plan(public, ScalarCarrier(None, 0, law=law, epsilon=epsilon))
     engine = Simulate(part.train, 1)
     state = AnswersState(people=float(part.train.n_users))
     for round_ in plan.rounds:
         state = round_.absorb(state, engine.run(round_, state, NoNoise()))
-    return Model(effects_shared("scalar", public, state, {}), "")
+    return Model(item_bias_shared("scalar", public, state, {}), "")
 
 
 def by_descent(part: Split, name: str, law: str, epsilon: float) -> Model:

@@ -23,7 +23,7 @@ from numba import njit
 
 PEOPLE_SKEW = sqrt(2 * log(209 / 96))
 ITEM_SKEW = sqrt(2 * log(5655 / 561))
-TASTES = 5
+USER_FACTORS = 5
 WINDOW = 12_000_000
 """Rows that are shuffled together."""
 DAY = "2005-01-01"
@@ -46,17 +46,17 @@ def alias(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(nogil=True)
-def draw(seed, first, counts, chance, other, effect, loading, item, value):  # type: ignore[no-untyped-def]
+def draw(seed, first, counts, chance, other, item_bias, loading, item, value):  # type: ignore[no-untyped-def]
     """Everybody's items and ratings, one person after the other, each from her own seed."""
     items = chance.size
-    tastes = loading.shape[1]
+    user_factors = loading.shape[1]
     seen = np.full(items, -1, np.int64)
-    taste = np.empty(tastes)
+    taste = np.empty(user_factors)
     at = 0
     for k in range(counts.size):
         np.random.seed((seed * 1_000_003 + first + k) & 0x7FFFFFFF)
         level = 0.45 * np.random.standard_normal()
-        for j in range(tastes):
+        for j in range(user_factors):
             taste[j] = np.random.standard_normal()
         for _ in range(counts[k]):
             while True:
@@ -67,8 +67,8 @@ def draw(seed, first, counts, chance, other, effect, loading, item, value):  # t
                 if seen[found] != k:
                     break
             seen[found] = k
-            mean = 3.6 + level + effect[found]
-            for j in range(tastes):
+            mean = 3.6 + level + item_bias[found]
+            for j in range(user_factors):
                 mean += taste[j] * loading[found, j]
             rated = round(mean + 0.85 * np.random.standard_normal())
             item[at] = found
@@ -83,8 +83,8 @@ def windows(
     rng = np.random.default_rng(seed)
     weight = np.exp(ITEM_SKEW * rng.standard_normal(items))
     chance, other = alias(weight)
-    effect = 0.35 * rng.standard_normal(items)
-    loading = 0.12 * rng.standard_normal((items, TASTES))
+    item_bias = 0.35 * rng.standard_normal(items)
+    loading = 0.12 * rng.standard_normal((items, USER_FACTORS))
     counts = np.exp(PEOPLE_SKEW * rng.standard_normal(people))
     counts = np.minimum(counts * (ratings / counts.sum()), 0.2 * items)
     counts *= ratings / counts.sum()
@@ -100,7 +100,7 @@ def windows(
         some = counts[run]
         rows = int(some.sum())
         item, value = np.empty(rows, np.uint32), np.empty(rows, np.uint8)
-        draw(seed, int(run[0]), some, chance, other, effect, loading, item, value)
+        draw(seed, int(run[0]), some, chance, other, item_bias, loading, item, value)
         user = np.repeat(ids[run], some)
         order = rng.permutation(rows)
         yield user[order], item[order] + 1, value[order]

@@ -20,7 +20,7 @@ import numpy as np
 from tacit.data.catalogue import catalogue_facts
 from tacit.data.sample import sample_catalogue
 from tacit.federation.agreed.assembled import Assembled, assemble
-from tacit.federation.agreed.report import heard, own_report
+from tacit.federation.agreed.report import aggregate_reports, device_report
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state
@@ -197,7 +197,7 @@ def _released(made_: Assembled, round_: Round, state: State, crowd: Crowd) -> di
         event = made_.events.get(path)
         if part.kind is Kind.REPORT:
             words = [
-                own_report(
+                device_report(
                     part,
                     event,
                     round_.contribute(each._block(round_), state)[part.name],
@@ -205,7 +205,7 @@ def _released(made_: Assembled, round_: Round, state: State, crowd: Crowd) -> di
                 )
                 for each in crowd.devices
             ]
-            out[part.name] = heard(part, event, np.concatenate(words))
+            out[part.name] = aggregate_reports(part, event, np.concatenate(words))
             continue
         total = np.zeros((part.size, part.width), np.int64)
         rows = given[part.name]

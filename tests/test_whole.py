@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import StorageError
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 
 def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Pat
     place.write_text("old")
 
     def written() -> None:
-        with whole(place) as file:
+        with open_atomic(place) as file:
             file.write(b"new")
             raise ValueError
 
@@ -30,7 +30,7 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Pat
 def test_a_private_file_is_its_owners_alone(tmp_path: Path, durable: bool) -> None:
     place = tmp_path / "file"
     place.write_text("old")  # readable by others, as most files are
-    with whole(place, private=True, durable=durable) as file:
+    with open_atomic(place, private=True, durable=durable) as file:
         file.write(b"new")
     assert place.read_text() == "new"
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
@@ -40,7 +40,7 @@ def test_a_folder_that_is_a_file_is_our_error_with_its_remedy(tmp_path: Path) ->
     (tmp_path / "taken").write_text("")
     with (
         pytest.raises(StorageError, match="cannot be written") as refused,
-        whole(tmp_path / "taken" / "file", remedy="name another"),
+        open_atomic(tmp_path / "taken" / "file", remedy="name another"),
     ):
         raise AssertionError("nothing can be written there")
     assert refused.value.remedy == "name another"

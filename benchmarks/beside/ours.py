@@ -13,7 +13,7 @@ import numpy as np
 
 FACTORS = 50
 LISTS = 20
-TASTES = 64
+USER_FACTORS = 64
 NOISY = 1_000_000
 Data = dict[str, Any]
 Run = Callable[[], Any]
@@ -116,7 +116,7 @@ def lists(data: Data, threads: int) -> Run:
     from tacit.kernels.topn import top_n_all
 
     people, items = len(data["ptr"]) - 1, int(data["items"])
-    own, factors = drawn(people, TASTES), drawn(items, TASTES)
+    own, factors = drawn(people, USER_FACTORS), drawn(items, USER_FACTORS)
 
     def run() -> None:
         top_n_all(

@@ -19,13 +19,13 @@ KERNELS = ("gram", "als", "implicit-als", "top-n")
 TURNS = 5
 
 
-def tastes(data: ours.Data, threads: int) -> ours.Run:
+def user_factors(data: ours.Data, threads: int) -> ours.Run:
     """The solves of a sweep of `bayes`: 13 loadings, 10 axes."""
-    from tacit.methods.bayes.kernels import left_out_tastes
+    from tacit.methods.bayes.kernels import left_out_user_factors
 
     items = int(data["items"])
     rng = np.random.default_rng(0)
-    loadings = 0.2 * rng.standard_normal((items, 13))
+    item_factors = 0.2 * rng.standard_normal((items, 13))
     axes = np.linalg.qr(rng.standard_normal((13, 10)))[0].copy()
     rest = data["value"] - 3.5
     error, out = np.empty(len(rest)), np.empty((len(rest), 11))
@@ -33,11 +33,11 @@ def tastes(data: ours.Data, threads: int) -> ours.Run:
 
     def work(a: int, b: int) -> None:
         cells = slice(int(ptr[a]), int(ptr[b]))
-        left_out_tastes(
+        left_out_user_factors(
             ptr[a : b + 1] - ptr[a],
             data["item"][cells],
             rest[cells],
-            loadings,
+            item_factors,
             precision,
             axes,
             error[cells],
@@ -72,7 +72,7 @@ def main() -> None:
     with np.load(sys.argv[1]) as found:
         data = dict(found)
     jobs = {name: ours.JOBS[name] for name in KERNELS}
-    jobs |= {"left-out tastes": tastes, "bounded sums": bounded}
+    jobs |= {"left-out tastes": user_factors, "bounded sums": bounded}
     told: dict[str, list[float]] = {}
     out = Path(sys.argv[2])
     for name, job in jobs.items():

@@ -29,12 +29,12 @@ OTHERS, ITEMS = 2000, 500
 def train(item: np.ndarray, value: np.ndarray, items: int, rng: np.random.Generator) -> np.ndarray:
     """Item effects by DP-SGD, one rating at a time: what the label calls user-level."""
     noise = CLIP * np.sqrt(STEPS) / gaussian_mu(EPSILON, DELTA)
-    effect = np.zeros(items)
+    item_bias = np.zeros(items)
     for _ in range(STEPS):
-        gradient = np.clip(value - effect[item], -CLIP, CLIP)
+        gradient = np.clip(value - item_bias[item], -CLIP, CLIP)
         summed = np.bincount(item, gradient, items)
-        effect += RATE * (summed + rng.normal(0, noise, items))
-    return effect
+        item_bias += RATE * (summed + rng.normal(0, noise, items))
+    return item_bias
 
 
 def main(out: Path) -> None:
@@ -56,8 +56,8 @@ def main(out: Path) -> None:
         rng,
     )
     out.mkdir(parents=True, exist_ok=True)
-    for name, effect in (("before", before), ("after", after)):
-        shown = pl.DataFrame({"item": np.arange(items), "score": effect})
+    for name, item_bias in (("before", before), ("after", after)):
+        shown = pl.DataFrame({"item": np.arange(items), "score": item_bias})
         shown.write_parquet(out / f"{name}.parquet")
     pl.DataFrame({"canary": canary, "item": own, "coin": coin[canary], "sign": sign}).write_csv(
         out / "canaries.csv"

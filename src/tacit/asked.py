@@ -66,48 +66,48 @@ LONGEST_NAME = 255
 def by_name(function: Callable[P, R], called: str = "") -> Callable[P, R]:
     """A door whose arguments are asked for by name: what is unknown, missing or too much is
     refused in words, and as a `TypeError` too. `called` is its name, if it has another."""
-    known = signature(function)
+    parameters = signature(function)
     name = called or function.__name__
 
     @wraps(function)
-    def door(*given: P.args, **named: P.kwargs) -> R:
+    def door(*positional: P.args, **named: P.kwargs) -> R:
         try:
-            known.bind(*given, **named)
+            parameters.bind(*positional, **named)
         except TypeError:
-            raise _misnamed(name, known, given, named) from None
-        return function(*given, **named)
+            raise _misnamed(name, parameters, positional, named) from None
+        return function(*positional, **named)
 
     return door
 
 
-def made_by_name(made: type[T]) -> type[T]:
+def made_by_name(class_: type[T]) -> type[T]:
     """A class that is called as such a door is."""
-    begin: Any = made.__dict__["__init__"]
-    type.__setattr__(made, "__init__", by_name(begin, made.__name__))
-    return made
+    initializer: Any = class_.__dict__["__init__"]
+    type.__setattr__(class_, "__init__", by_name(initializer, class_.__name__))
+    return class_
 
 
 def behind(door: Callable[P, R]) -> Callable[P, R]:
     """What stands behind such a door, for callers inside, who know the names."""
-    found: Callable[P, R] = getattr(door, "__wrapped__", door)
-    return found
+    wrapped: Callable[P, R] = getattr(door, "__wrapped__", door)
+    return wrapped
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def near(name: str, names: Iterable[str]) -> str:
     """`did you mean epsilon? ` where one of the known names looks like this one."""
-    found = get_close_matches(name, list(known), n=1)
-    return f"did you mean {found[0]}? " if found else ""
+    matches = get_close_matches(name, list(names), n=1)
+    return f"did you mean {matches[0]}? " if matches else ""
 
 
-def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
+def unknown_name(owner: str, name: str, names: Iterable[str]) -> UnknownNameError:
     """The error for a name that somebody asks `owner` for in vain."""
-    public = {each.casefold(): each for each in known if each[:1] != "_"}
-    found = get_close_matches(name.casefold(), list(public), n=1)
+    public = {candidate.casefold(): candidate for candidate in names if candidate[:1] != "_"}
+    matches = get_close_matches(name.casefold(), list(public), n=1)
     remedy = f"dir({owner}) lists what there is"
     if name in ELSEWHERE:
         remedy = ELSEWHERE[name]
-    elif found:
-        remedy = f"did you mean {public[found[0]]}? {remedy}"
+    elif matches:
+        remedy = f"did you mean {public[matches[0]]}? {remedy}"
     return UnknownNameError(f"{owner} has no name {name!r}", remedy=remedy)
 
 
@@ -124,42 +124,46 @@ class Suggesting:
 
 
 def _misnamed(
-    door: str, known: Signature, given: tuple[object, ...], named: Mapping[str, object]
+    door: str, declared: Signature, positional: tuple[object, ...], named: Mapping[str, object]
 ) -> ArgumentError:
     """What is wrong with the arguments of a call."""
-    wanted = {
-        name: each
-        for name, each in known.parameters.items()
-        if name != "self" and each.kind is not Parameter.VAR_KEYWORD
+    parameters = {
+        name: parameter
+        for name, parameter in declared.parameters.items()
+        if name != "self" and parameter.kind is not Parameter.VAR_KEYWORD
     }
-    takes = f"{door} takes: {', '.join(wanted)}"
-    if not wanted and len(known.parameters) > 1:
-        takes = "its arguments have names, as epsilon=1 has"
-    elif not wanted:
-        takes = f"{door} takes nothing"
+    usage = f"{door} takes: {', '.join(parameters)}"
+    if not parameters and len(declared.parameters) > 1:
+        usage = "its arguments have names, as epsilon=1 has"
+    elif not parameters:
+        usage = f"{door} takes nothing"
     for name in named:
-        if name not in wanted:
+        if name not in parameters:
             return ArgumentError(
-                f"{door} has no argument {name!r}", remedy=f"{near(name, wanted)}{takes}"
+                f"{door} has no argument {name!r}", remedy=f"{near(name, parameters)}{usage}"
             )
-    placed = [name for name, each in wanted.items() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    many = len(given) - ("self" in known.parameters)
-    if many > len(placed):
+    placed = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    count = len(positional) - ("self" in declared.parameters)
+    if count > len(placed):
         return ArgumentError(
-            f"{door} was given {many} argument{'s' * (many != 1)} by position and takes "
+            f"{door} was given {count} argument{'s' * (count != 1)} by position and takes "
             f"{len(placed)} so",
-            remedy=f"name the others; {takes}" if wanted else takes,
+            remedy=f"name the others; {usage}" if parameters else usage,
         )
-    twice = [name for name in placed[:many] if name in named]
+    twice = [name for name in placed[:count] if name in named]
     if twice:
         return ArgumentError(
             f"{door} was given {twice[0]!r} twice, by position and by name", remedy="give it once"
         )
-    have = {*placed[:many], *named}
+    have = {*placed[:count], *named}
     missing = [
         name
-        for name, each in wanted.items()
-        if each.default is Parameter.empty and name not in have
+        for name, parameter in parameters.items()
+        if parameter.default is Parameter.empty and name not in have
     ]
     return ArgumentError(
         f"{door} lacks {' and '.join(missing)}",
@@ -167,25 +171,25 @@ def _misnamed(
     )
 
 
-def wanted(told: str) -> str:
+def plain_requirement(message: str) -> str:
     """What pydantic asks for, in our words: `at least 1`."""
-    found = told.removeprefix("Input should be ")
+    text = message.removeprefix("Input should be ")
     for theirs, ours in PLAINLY:
-        found = re.sub(theirs, ours, found)
-    return found[:1].lower() + found[1:]
+        text = re.sub(theirs, ours, text)
+    return text[:1].lower() + text[1:]
 
 
 def number(name: str, value: object, remedy: str = "give a number") -> float:
     """A number, which a truth value is not."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise _other(name, value, "a number", remedy)
+        raise _wrong_type(name, value, "a number", remedy)
     return float(value)
 
 
 def count(name: str, value: object, *, least: int = 1) -> int:
     """A whole number of at least so much."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise _other(name, value, "a whole number", f"give {least} or more")
+        raise _wrong_type(name, value, "a whole number", f"give {least} or more")
     if int(value) < least:
         raise SettingError(
             f"{name} is {int(value)}; it must be at least {least}", remedy=f"give {least} or more"
@@ -196,48 +200,48 @@ def count(name: str, value: object, *, least: int = 1) -> int:
 def flag(name: str, value: object) -> bool:
     """A truth value."""
     if not isinstance(value, bool):
-        raise _other(name, value, "a truth value", "give True or False")
+        raise _wrong_type(name, value, "a truth value", "give True or False")
     return value
 
 
 def text(name: str, value: object, remedy: str = "give a text") -> str:
     """A text."""
     if not isinstance(value, str):
-        raise _other(name, value, "a text", remedy)
+        raise _wrong_type(name, value, "a text", remedy)
     return value
 
 
-def model(given: Any) -> Any:
+def model(source: Any) -> Any:
     """A model, or that of a fitted estimator."""
-    found = getattr(given, "fitted", given)
-    if not hasattr(found, "shared") or not hasattr(found, "statement"):
+    fitted = getattr(source, "fitted", source)
+    if not hasattr(fitted, "shared") or not hasattr(fitted, "statement"):
         raise SettingError(
-            f"this is a {type(given).__name__} and not a model",
+            f"this is a {type(source).__name__} and not a model",
             remedy="give a fitted estimator, or tacit.load(path)",
         )
-    return found
+    return fitted
 
 
 def path(name: str, value: object) -> Path:
     """A place in the file system."""
     remedy = "give the name of a file or folder"
     if not isinstance(value, str | Path):
-        raise _other(name, value, "a path", remedy)
+        raise _wrong_type(name, value, "a path", remedy)
     if not str(value):
         raise SettingError(f"{name} is empty", remedy=remedy)
-    found = Path(value)
-    longest = max((len(fsencode(part)) for part in found.parts), default=0)
-    if len(fsencode(found)) > LONGEST_PATH or longest > LONGEST_NAME:
+    path = Path(value)
+    longest = max((len(fsencode(part)) for part in path.parts), default=0)
+    if len(fsencode(path)) > LONGEST_PATH or longest > LONGEST_NAME:
         raise SettingError(f"{name} is too long for a path", remedy=remedy)
-    if "\0" in str(found):
+    if "\0" in str(path):
         raise SettingError(f"{name} is no path: it has a zero", remedy=remedy)
-    return found
+    return path
 
 
 def function(name: str, value: object) -> None:
     """Something that is called; None where there is nothing to call."""
     if value is not None and not callable(value):
-        raise _other(name, value, "a function", f"leave {name} out")
+        raise _wrong_type(name, value, "a function", f"leave {name} out")
 
 
 def numbers(values: Mapping[str, object], remedy: str = "give {name} as one number") -> None:
@@ -250,14 +254,14 @@ def numbers(values: Mapping[str, object], remedy: str = "give {name} as one numb
 def kinds(
     *,
     texts: Mapping[str, object] = NOTHING,
-    whole: Mapping[str, object] = NOTHING,
+    integers: Mapping[str, object] = NOTHING,
     paths: Mapping[str, object] = NOTHING,
     real: Mapping[str, object] = NOTHING,
 ) -> None:
     """Several arguments by name, each of its kind; all but texts may be None."""
     for name, value in texts.items():
         text(name, value)
-    for name, value in whole.items():
+    for name, value in integers.items():
         if value is not None:
             count(name, value, least=-(2**31))
     for name, value in paths.items():
@@ -277,14 +281,14 @@ def names(name: str, value: object) -> list[str]:
     """Several items by id or title. One text alone is refused: its letters are not meant."""
     remedy = f'give a list, such as {name}=["Alien", "Heat"]'
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise _other(name, value, "a list of items", remedy)
-    return [item(f"each of {name}", each, remedy) for each in value]
+        raise _wrong_type(name, value, "a list of items", remedy)
+    return [item(f"each of {name}", entry, remedy) for entry in value]
 
 
 def check_named(name: str, value: object) -> None:
     """Values by name; None where none were given."""
     if value is not None and not isinstance(value, Mapping):
-        raise _other(name, value, "values by name", f'give {name}={{"factors": 5}}')
+        raise _wrong_type(name, value, "values by name", f'give {name}={{"factors": 5}}')
 
 
 def check_swept(sweep: object) -> None:
@@ -293,11 +297,11 @@ def check_swept(sweep: object) -> None:
     if sweep is None:
         return
     if not isinstance(sweep, Mapping):
-        raise _other("sweep", sweep, "values by name", remedy)
+        raise _wrong_type("sweep", sweep, "values by name", remedy)
     for name, values in sweep.items():
         if isinstance(values, str) or not isinstance(values, Iterable):
-            raise _other(f"sweep of {name}", values, "a list", remedy)
+            raise _wrong_type(f"sweep of {name}", values, "a list", remedy)
 
 
-def _other(name: str, value: Any, wanted: str, remedy: str) -> SettingError:
-    return SettingError(f"{name} is of type {type(value).__name__}, not {wanted}", remedy=remedy)
+def _wrong_type(name: str, value: Any, expected: str, remedy: str) -> SettingError:
+    return SettingError(f"{name} is of type {type(value).__name__}, not {expected}", remedy=remedy)

@@ -21,7 +21,7 @@ setting, never a cell of a ratings file. What it quotes is shown and never obeye
 from __future__ import annotations
 
 from tacit.shown import one_line
-from tacit.spoken import said
+from tacit.spoken import localize
 
 
 class TacitError(Exception):
@@ -39,9 +39,9 @@ class TacitError(Exception):
 
     def __str__(self) -> str:
         """Place, message and remedy, in the words of the side that asked (`tacit.spoken`)."""
-        told = said(self.message)
-        text = f"{self.place}: {told}" if self.place else told
-        return f"{text}\n  remedy: {said(self.remedy)}" if self.remedy else text
+        message = localize(self.message)
+        text = f"{self.place}: {message}" if self.place else message
+        return f"{text}\n  remedy: {localize(self.remedy)}" if self.remedy else text
 
 
 class UsageError(TacitError, ValueError):
@@ -99,7 +99,7 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def place(path: object, line: int | None = None, column: int | str | None = None) -> str:
+def format_location(path: object, line: int | None = None, column: int | str | None = None) -> str:
     """`ratings.csv, line 7, column 3`: how every error names a spot in a file."""
     text = str(path)
     if line is not None:

@@ -14,8 +14,8 @@ import numpy as np
 
 def shapes(self: Any) -> str:
     """`Ratings(users: 30, item: (240,) uint32, …)`: names, sizes and types, and no more."""
-    told = (f"{name}: {_shape(value)}" for name, value in _fields(self))
-    return f"{type(self).__name__}({', '.join(told)})"
+    fields = (f"{name}: {_shape(value)}" for name, value in _fields(self))
+    return f"{type(self).__name__}({', '.join(fields)})"
 
 
 def _fields(value: Any) -> list[tuple[str, Any]]:

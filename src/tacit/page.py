@@ -80,28 +80,28 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: 
     """A table of plain cells; a column whose cells all look like numbers stands to the
     right, and names are not broken at their hyphens. None is a dash."""
     cells = [["–" if cell is None else str(cell) for cell in row] for row in rows]
-    kinds = [_kind_of([row[place] for row in cells]) for place in range(len(columns))]
+    kinds = [_kind_of([row[column] for row in cells]) for column in range(len(columns))]
     head = "".join(
         f'<th scope="col"{_kind(kind)}>{escaped(name)}</th>'
         for name, kind in zip(columns, kinds, strict=True)
     )
     body = "\n".join(_row(row, kinds) for row in cells)
-    told = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    heading = f"<caption>{escaped(caption)}</caption>" if caption else ""
     return (
-        f'<div class="scroll"><table>{told}<thead><tr>{head}</tr></thead>\n'
+        f'<div class="scroll"><table>{heading}<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
 
 
-def card(figure: str, words: str, *, warn: bool = False) -> str:
+def card(figure: str, text: str, *, warn: bool = False) -> str:
     """A number that is to be seen first, and what it means."""
     kind = "card warn" if warn else "card"
-    return f'<div class="{kind}"><b>{escaped(figure)}</b>{escaped(words)}</div>'
+    return f'<div class="{kind}"><b>{escaped(figure)}</b>{escaped(text)}</div>'
 
 
-def cards(found: Iterable[str]) -> str:
+def cards(parts: Iterable[str]) -> str:
     """Several cards beside each other."""
-    return f'<div class="cards">{"".join(found)}</div>'
+    return f'<div class="cards">{"".join(parts)}</div>'
 
 
 def _row(row: Sequence[str], kinds: Sequence[str]) -> str:

@@ -31,15 +31,15 @@ def acts(character: str) -> bool:
 
 def one_line(text: str) -> str:
     """The text on one line, with escapes for all that is not to be shown."""
-    return _shown(text, "")
+    return _escape_except(text, "")
 
 
 def several_lines(text: str) -> str:
     """The same for a text of our own that has lines."""
-    return _shown(text, "\n")
+    return _escape_except(text, "\n")
 
 
-def _shown(text: str, allowed: str) -> str:
+def _escape_except(text: str, allowed: str) -> str:
     if text.isprintable():
         return text
     return "".join(_escaped(c) if acts(c) and c not in allowed else c for c in text)
@@ -71,7 +71,7 @@ def finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(name): finite(each) for name, each in value.items()}
+        return {str(name): finite(element) for name, element in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
+        return [finite(element) for element in value]
     return value

@@ -106,14 +106,14 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and _is_ours(frame.f_globals):
         frame, level = frame.f_back, level + 1
-    warnings.warn(said(text), category, stacklevel=level)
+    warnings.warn(localize(text), category, stacklevel=level)
 
 
 def _is_ours(names: dict[str, object]) -> bool:
     return str(names.get("__name__", "")).partition(".")[0] == "tacit"
 
 
-def said(text: str) -> str:
+def localize(text: str) -> str:
     """The text in the words of the side that asked."""
     return in_python(text) if _COMMANDS.get() is None else text
 
@@ -125,13 +125,13 @@ def in_python(text: str) -> str:
     return _OPTION.sub(_argument, text)
 
 
-def _argument(found: re.Match[str]) -> str:
-    name = found["name"].replace("-", "_")
-    value = found["value"]
-    known = RENAMED.get(name, name)
+def _argument(match: re.Match[str]) -> str:
+    name = match["name"].replace("-", "_")
+    value = match["value"]
+    keyword = RENAMED.get(name, name)
     if value is None:
-        return f"{name}=True" if name in FLAGS else known
-    if not known:  # --set NAME=VALUE
+        return f"{name}=True" if name in FLAGS else keyword
+    if not keyword:  # --set NAME=VALUE
         return value
     if name == "columns" and "=" in value:
         pairs = [pair.split("=", 1) for pair in value.split(",")]
@@ -139,17 +139,17 @@ def _argument(found: re.Match[str]) -> str:
     if name == "header" and value in ("yes", "no"):
         return f"header={value == 'yes'}"
     if value in CHOICES.get(name, ()):
-        return f'{known}="{value}"'
+        return f'{keyword}="{value}"'
     if "," in value:
         low, high = value.lower().split(",")
-        return f"{known}=({low}, {high})"
+        return f"{keyword}=({low}, {high})"
     if value.endswith("%"):
-        return f"{known}={float(value[:-1]) / 100:g}"
+        return f"{keyword}={float(value[:-1]) / 100:g}"
     if value[0].isdigit() or value[0] == "-" or value.isupper():
-        return f"{known}={value}"
+        return f"{keyword}={value}"
     # A word of the sentence, not of the option.
-    alone = f"{name}=True" if name in FLAGS else known
-    return f"{alone} {value}"
+    flag = f"{name}=True" if name in FLAGS else keyword
+    return f"{flag} {value}"
 
 
 def _column(role: str, column: str) -> str:

@@ -16,8 +16,8 @@ ANYBODY = 0o666
 
 
 @contextmanager
-def whole(
-    place: str | Path,
+def open_atomic(
+    path: str | Path,
     *,
     private: bool = False,
     durable: bool = False,
@@ -27,7 +27,7 @@ def whole(
 
     `private`: only its owner may read it. `durable`: file and name survive a loss of power.
     """
-    target = Path(place)
+    target = Path(path)
     staged = target.with_name(f".{target.name}.{os.getpid()}.part")
     mode = OWNER_ONLY if private else ANYBODY
     try:
@@ -41,7 +41,7 @@ def whole(
         if durable:
             sync_folder(target.parent)
     except OSError as fault:
-        raise StorageError(f"{place} cannot be written: {reason(fault)}", remedy=remedy) from None
+        raise StorageError(f"{path} cannot be written: {reason(fault)}", remedy=remedy) from None
     finally:
         with suppress(OSError):  # moved, or a folder on the way is a file
             staged.unlink()

@@ -30,7 +30,7 @@ PUBLIC = {
     "Design": "public features",
     "GaussianModel": "released numbers",
     "Released": "noised",
-    "Steady": "released numbers",
+    "Stationary": "released numbers",
     "RecordShape": "how a file is written",
     "TableFacts": "ids of items, and how many rows: for the owner",
     "ListLine": "told to its owner, who asked",

@@ -41,7 +41,7 @@ from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.statement.honest import Honesty, one_share
-from tacit.noise.whole import Spread, draw_whole, spread_of
+from tacit.noise.whole import Spread, draw_server_noise, spread_of
 from tacit.rounds.state import State
 from tacit.testing.sampler import fits, gaussian_cdf
 
@@ -310,7 +310,7 @@ def test_a_server_never_draws_less_than_was_charged() -> None:
             charged = getattr(event, "sigma", None)
             charged = event.variance if charged is None else charged**2
             assert charged <= spread.variance <= charged * 1.001
-    drawn = draw_whole(Spread("skellam", 10**6), 4000)
+    drawn = draw_server_noise(Spread("skellam", 10**6), 4000)
     assert fits(drawn, gaussian_cdf(1000.0), 1000.0)
 
 

@@ -71,8 +71,8 @@ def test_steps_up_a_slope_end_at_its_top(people):
 
     for _ in range(40):
         start = nudged(pair, people, rng)
-        worth = np.array([height(each) for each in flat([start])])
-        steps = uphill([start], [worth], people)
+        plan_report = np.array([height(each) for each in flat([start])])
+        steps = uphill([start], [plan_report], people)
         pair = max([pair, *steps], key=height)
         assert all(((p.value >= 1) & (p.value <= 5)).all() for p in steps)
     assert height(pair) > -0.1

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import tacit
-from tacit.auditing.verdict import NEVER, AttackFinding, ClaimVerdict, Target, found
+from tacit.auditing.verdict import NEVER, AttackFinding, ClaimVerdict, Target, make_finding
 from tacit.cli.main import tacit as command
 from tacit.errors import SettingError
 
@@ -104,10 +104,10 @@ def test_nothing_to_audit_is_said():
 
 def test_verdicts():
     target = Target("bias", "user", "sound", 2.0)
-    assert found(target, "a", 2.1).verdict is ClaimVerdict.REFUTED
-    assert found(target, "a", 0.0, leak=True).verdict is ClaimVerdict.LEAK
-    half = found(target, "a", 1.0)
+    assert make_finding(target, "a", 2.1).verdict is ClaimVerdict.REFUTED
+    assert make_finding(target, "a", 0.0, leak=True).verdict is ClaimVerdict.LEAK
+    half = make_finding(target, "a", 1.0)
     assert half.words == "not refuted (at most 50% of the claim was reached)"
     assert half.facts()["reached"] == 0.5
     assert isinstance(half, AttackFinding)
-    assert found(target, "a", 0.0, leak=True).facts()["measured"] is None
+    assert make_finding(target, "a", 0.0, leak=True).facts()["measured"] is None

@@ -92,11 +92,11 @@ def test_a_transcript_without_noise_tells_every_coin(people):
     method = find("bias")(epsilon=4.0, delta=DELTA, unit="user", threads=1)
     canaries = plant(people, "user", SHAPE)
     coins = np.arange(SHAPE.people) % 3 == 0
-    from tacit.auditing.transcript import read
+    from tacit.auditing.transcript import read_transcript
     from tacit.auditing.walk import walk
 
     walked = walk(method, canaries.drawn(coins), canaries.items, users=700, noise=False)
-    told = read(walked, canaries)
+    told = read_transcript(walked, canaries)
     assert told.scores == pytest.approx(np.where(coins, 1, -1) * told.moves / 2, abs=1e-6)
 
 
@@ -124,8 +124,8 @@ def test_a_matrix_is_read_where_one_coin_moves_it_alone(people, monkeypatch):
 
     one = centred(people, monkeypatch)
     assert "gram/gram" not in one.transcript.shared
-    monkeypatch.setattr(transcript, "_alone", lambda step, canaries: {})
-    whole = transcript.read(one.walked, one.canaries)
+    monkeypatch.setattr(transcript, "_single_masks", lambda step, canaries: {})
+    whole = transcript.read_transcript(one.walked, one.canaries)
     assert whole.scores == pytest.approx(one.transcript.scores)
     assert whole.moves == pytest.approx(one.transcript.moves)
     assert whole.moves.max() > 0

@@ -45,8 +45,8 @@ def test_a_sum_without_the_aggregators_noise_is_caught(monkeypatch):
         return np.zeros(size, np.int64)
 
     for module in (whole, scheme):
-        if hasattr(module, "draw_whole"):
-            monkeypatch.setattr(module, "draw_whole", nothing)
+        if hasattr(module, "draw_server_noise"):
+            monkeypatch.setattr(module, "draw_server_noise", nothing)
     assert views("rating", 0.05)[1].fell
 
 

@@ -56,12 +56,13 @@ def test_a_list_fits_its_own_person_best(kept):
     """A stranger who has the three lists and the three people makes the right pairs."""
     of, people = genres(), kept[1]["people"]
 
-    def agreement(listed, likes):
+    def popularity_slope(listed, likes):
         return np.mean([bool(of[x["item"]] & set(likes)) for x in listed])
 
     for mine in people:
         scores = {
-            other["name"]: agreement(mine["recommendations"], other["likes"]) for other in people
+            other["name"]: popularity_slope(mine["recommendations"], other["likes"])
+            for other in people
         }
         assert max(scores, key=scores.get) == mine["name"]
 

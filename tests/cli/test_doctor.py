@@ -63,11 +63,11 @@ def test_a_place_for_kernels_is_made(monkeypatch, tmp_path):
     place = tmp_path / "kernels"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(place))
     monkeypatch.setattr(ailments, "_writable", lambda each: each.exists())
-    found = [ill for ill in ailments.ailments() if str(place) in ill.what]
+    found = [ill for ill in ailments.problems() if str(place) in ill.what]
     assert [ill.grade for ill in found] == [ailments.SLOW]
     assert found[0].repair is not None
     found[0].repair()
-    assert not [ill for ill in ailments.ailments() if str(place) in ill.what]
+    assert not [ill for ill in ailments.problems() if str(place) in ill.what]
 
 
 def test_ailments_are_json_too(tacit, monkeypatch):

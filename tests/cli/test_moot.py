@@ -7,7 +7,7 @@ import pytest
 
 from tacit.cli.main import COMMANDS
 from tacit.cli.main import tacit as commands
-from tacit.cli.moot import TABLE, Moot
+from tacit.cli.moot import TABLE, NoEffect
 
 FEDERATE = commands.get_command(None, "federate")
 USES = {
@@ -55,7 +55,7 @@ MAKES = {
 VALUES = {click.FLOAT: "0.5", click.INT: "5", click.STRING: "1"}
 
 
-def rows() -> list[tuple[Moot, str]]:
+def rows() -> list[tuple[NoEffect, str]]:
     """Every option of every row."""
     return [(each, name) for each in TABLE for name in sorted(each.names(command(each.command)))]
 
@@ -95,7 +95,7 @@ def written(command: click.Command, name: str) -> list[str]:
     return [flag, VALUES.get(option.type, "1")]
 
 
-def shown(row: tuple[Moot, str]) -> str:
+def shown(row: tuple[NoEffect, str]) -> str:
     return f"{row[0].command} {row[1]} {row[0].where[:30]}"
 
 

@@ -85,8 +85,8 @@ def test_a_fit_says_that_its_model_is_written(run):
 
 def test_a_library_that_gives_no_error_number_has_its_words(tmp_path):
     from tacit.errors import StorageError
-    from tacit.whole import whole
+    from tacit.whole import open_atomic
 
-    with pytest.raises(StorageError) as refused, whole(tmp_path / "file"):
+    with pytest.raises(StorageError) as refused, open_atomic(tmp_path / "file"):
         raise OSError("7 requested and 0 written")
     assert "cannot be written: 7 requested and 0 written" in refused.value.message

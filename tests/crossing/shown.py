@@ -40,7 +40,7 @@ RANDOM = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class Revealed:
     """What others see."""
 
     status: int
@@ -49,7 +49,7 @@ class Shown:
     model: dict[str, Any]
     book: list[Any]
 
-    def differences(self, other: Shown, *, promised: bool = True) -> list[str]:
+    def differences(self, other: Revealed, *, promised: bool = True) -> list[str]:
         """What another run shows that this one does not. Where nothing is promised, a model
         may hold anything, but its statement says so."""
         found = []
@@ -68,7 +68,7 @@ class Shown:
         return self.model.get("statement.json")
 
 
-def show(folder: Path, arguments: list[str]) -> Shown:
+def show(folder: Path, arguments: list[str]) -> Revealed:
     """Run `tacit` with these arguments in this folder, in this process."""
     before = os.getcwd()
     out, err = io.StringIO(), io.StringIO()
@@ -87,7 +87,7 @@ def show(folder: Path, arguments: list[str]) -> Shown:
         os.chdir(before)
     lines = err.getvalue().splitlines()
     told = [line for line in lines if not line.endswith(OWNER)]
-    return Shown(
+    return Revealed(
         code if isinstance(code, int) else 0,
         out.getvalue(),
         "\n".join(told),

@@ -117,7 +117,7 @@ def test_an_exact_count_in_the_model_shows(
 def test_an_exact_count_in_the_statement_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def assumed(self: publish.Said) -> list[str]:
+    def assumed(self: publish.StatementInputs) -> list[str]:
         return [f"people: {seen[-1]}"]
 
     seen: list[int] = []
@@ -128,7 +128,7 @@ def test_an_exact_count_in_the_statement_shows(
         seen.append(self.people)
 
     monkeypatch.setattr(InMemory, "align", align)
-    monkeypatch.setattr(publish.Said, "_assumed", assumed)
+    monkeypatch.setattr(publish.StatementInputs, "_assumed", assumed)
     assert any("people: " in each for each in compare(plain("user"), tmp_path))
 
 
@@ -147,7 +147,7 @@ def test_an_exact_count_on_the_terminal_shows(
     def tell(ratings: Any, duplicates: str) -> None:
         options.note(f"read {len(ratings)} ratings")
 
-    monkeypatch.setattr(options, "tell", tell)
+    monkeypatch.setattr(options, "note_reading", tell)
     told = compare(plain("rating"), tmp_path)
     assert any("ratings" in each for each in told)
 

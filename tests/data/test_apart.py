@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tacit.data.apart import Apart, keep_apart, parse_apart
+from tacit.data.apart import HeldOut, keep_apart, parse_held_out
 from tacit.data.sample import sample
 from tacit.errors import SettingError
 
@@ -74,20 +74,20 @@ def test_both_sides_stand_in_doubled_rows(ratings):
 
 @pytest.mark.parametrize("text", ["10%", ".1", " 10 %"])
 def test_shares_are_said_as_people_say_them(text):
-    assert parse_apart(text) == pytest.approx(0.1)
+    assert parse_held_out(text) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("text", ["ten", "", "0%", "80%", "-.1", "nan"])
 def test_other_shares_are_refused(text):
     with pytest.raises(SettingError):
-        keep_apart(parse_apart(text))
+        keep_apart(parse_held_out(text))
 
 
 def test_a_rule_that_was_tampered_with_is_not_read():
     with pytest.raises(ValidationError):
-        Apart(share=2.0, salt="0" * 32)
+        HeldOut(share=2.0, salt="0" * 32)
     with pytest.raises(ValidationError):
-        Apart(share=0.1, salt="no salt")
+        HeldOut(share=0.1, salt="no salt")
 
 
 def test_people_who_are_only_numbered_are_refused():

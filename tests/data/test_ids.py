@@ -22,7 +22,7 @@ from tacit.data.reading.items import read_items
 from tacit.errors import DataError
 
 COMPOSED = "Ren\u00e9"
-APART = "Rene\u0301"
+HELD_OUT = "Rene\u0301"
 
 
 def put(folder: Path, text: str, name: str = "r.csv") -> Path:
@@ -31,7 +31,7 @@ def put(folder: Path, text: str, name: str = "r.csv") -> Path:
     return path
 
 
-@pytest.mark.parametrize("other", [APART, f" {COMPOSED}", f"{COMPOSED}\u00a0"])
+@pytest.mark.parametrize("other", [HELD_OUT, f" {COMPOSED}", f"{COMPOSED}\u00a0"])
 def test_one_person_in_two_writings_is_one_person(tmp_path, other):
     text = f"user,item,rating\n{COMPOSED},a,1\n{other},b,2\nmax,a,3\n"
     ratings = read(put(tmp_path, text), (1, 5))
@@ -105,7 +105,7 @@ def test_items_of_another_text_are_not_those_of_the_catalogue(tmp_path):
 def test_a_catalogue_lists_no_id_twice(tmp_path):
     path = put(tmp_path, "id,title\n1,Heat\n2,Alien\n01,Heat again\n")
     assert list(read_items(path).ids) == ["1", "2", "01"]
-    path = put(tmp_path, f"id,title\n{COMPOSED},Heat\n{APART},Alien\n")
+    path = put(tmp_path, f"id,title\n{COMPOSED},Heat\n{HELD_OUT},Alien\n")
     with pytest.raises(DataError, match="the id of line 2 is repeated"):
         read_items(path)
     path = put(tmp_path, 'id,title\n1,Heat\n"2\n3",Alien\n')

@@ -128,15 +128,15 @@ def predictions(ratings: Ratings) -> dict[str, NDArray[np.float64]]:
     value, held = ratings.value.astype(np.float64), hold_back(ratings)
     user, item = ratings.user.astype(np.int64), ratings.item.astype(np.int64)
 
-    def effect(
+    def item_bias(
         index: NDArray[np.int64], residual: NDArray[np.float64], size: int
     ) -> NDArray[np.float64]:
         sums = np.bincount(index[~held], residual[~held], size)
         return (sums / (np.bincount(index[~held], minlength=size) + 4))[index]
 
     mean = np.full(len(value), value[~held].mean())
-    items = mean + effect(item, value - mean, ratings.n_items)
-    bias = items + effect(user, value - items, ratings.n_users)
+    items = mean + item_bias(item, value - mean, ratings.n_items)
+    bias = items + item_bias(user, value - items, ratings.n_users)
     tagged = sample_catalogue().tagged
     assert tagged is not None
     features = tagged / np.sqrt(tagged.sum(axis=1, keepdims=True))

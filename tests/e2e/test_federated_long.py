@@ -101,10 +101,10 @@ def changing(federation):
 
 
 def test_many_rounds_with_joins_and_leaves_equal_simulate(changing) -> None:
-    loadings, ratings, settings, groups = changing
+    item_factors, ratings, settings, groups = changing
     early, late = (set(np.concatenate(groups[:LATE])), set(np.concatenate(groups[-LATE:])))
     assert late - early, "somebody came"
     assert early - late, "somebody left"
-    assert np.array_equal(loadings, simulated(ratings, settings, groups))
+    assert np.array_equal(item_factors, simulated(ratings, settings, groups))
     other = [groups[0][:-1], *groups[1:]]  # one person less in one round shows
-    assert not np.array_equal(loadings, simulated(ratings, settings, other))
+    assert not np.array_equal(item_factors, simulated(ratings, settings, other))

@@ -151,11 +151,11 @@ def test_one_process_alone_conducts(postgres, tmp_path, monkeypatch, kind) -> No
     monkeypatch.setattr(module, "HANDOVER", 0.3)
     location = str(tmp_path / "store") if kind == "sqlite" else postgres.database()
     steps = (("CREATE TABLE x (n INTEGER)",),)
-    first = ServerStore(location, steps, "test", alone=True)
+    first = ServerStore(location, steps, "test", exclusive=True)
     with pytest.raises(StorageError, match="another process"):
-        ServerStore(location, steps, "test", alone=True)
+        ServerStore(location, steps, "test", exclusive=True)
     first.close()
-    ServerStore(location, steps, "test", alone=True).close()
+    ServerStore(location, steps, "test", exclusive=True).close()
 
 
 def test_two_servers_cannot_share_one_database(tmp_path, monkeypatch) -> None:
@@ -168,8 +168,8 @@ def test_two_servers_cannot_share_one_database(tmp_path, monkeypatch) -> None:
     place = tmp_path / "store"
     ServerStore(place, AGGREGATOR, "aggregator").close()
     with pytest.raises(StorageError, match="another server") as seen:
-        ServerStore(place, RECOMMENDER, "recommender", alone=True)
-    ServerStore(place, AGGREGATOR, "aggregator", alone=True).close()
+        ServerStore(place, RECOMMENDER, "recommender", exclusive=True)
+    ServerStore(place, AGGREGATOR, "aggregator", exclusive=True).close()
     assert seen.value.__traceback__ is not None  # and so is the refused one
 
 

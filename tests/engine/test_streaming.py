@@ -15,7 +15,7 @@ from tacit.data.packed import open_pack, packed
 from tacit.data.packed.packed import write_pack
 from tacit.data.splits import make as make_split
 from tacit.engine import blocks, chunked, make_engine, spilled, streaming
-from tacit.engine.scratch import KeptRows
+from tacit.engine.scratch import RetainedRows
 from tacit.engine.streaming import Streaming
 from tacit.errors import SettingError
 from tacit.fitting.run import fit, trial
@@ -164,7 +164,7 @@ def test_some_people_and_their_state(whom, in_file):
                 found = engine.run(round_, State(), NoNoise())["sums"].value
         everyone = slice(0, ratings.n_users)
         made.append((found, np.array(engine._personal["seen"][everyone])))
-    assert isinstance(engine._personal["seen"], KeptRows)
+    assert isinstance(engine._personal["seen"], RetainedRows)
     assert np.array_equal(made[0][0], made[1][0])
     assert np.array_equal(made[0][1], made[1][1])
     assert 0 < made[0][1].max() <= 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.rounds.state import known
+from tacit.rounds.state import is_filled
 
 PEOPLE = 250
 
@@ -28,16 +28,16 @@ def people(data):
         yield (data.item[cells].astype(int), data.value[cells].astype(np.float64) - 3.0)
 
 
-def ridge(rows, doubt, items, rest, asked):
+def ridge(rows, posterior_variance, items, rest, asked):
     """What ratings `rest` of `items` say of the items asked about: c'(C + D)^-1 rest."""
-    system = rows[items] @ rows[items].T + np.diag(doubt[items])
+    system = rows[items] @ rows[items].T + np.diag(posterior_variance[items])
     return rest @ np.linalg.solve(system, rows[items] @ rows[asked].T)
 
 
-def nearest(rows, doubt, items, rest, asked, strength, neighbours):
+def nearest(rows, posterior_variance, items, rest, asked, strength, neighbours):
     """The same for one item, from its `neighbours` closest alone."""
     used = np.argsort(-strength, kind="stable")[:neighbours]
-    return ridge(rows, doubt, items[used], rest[used], asked)
+    return ridge(rows, posterior_variance, items[used], rest[used], asked)
 
 
 def as_published(*arrays):
@@ -47,16 +47,16 @@ def as_published(*arrays):
 def reference(data, baseline, variance, rows, noise, neighbours=None, closeness=None):
     """Ridge over all own ratings, or over the `neighbours` closest for each item asked about."""
     baseline, variance, rows = as_published(baseline, variance, rows)
-    out, doubt = np.empty((PEOPLE, len(ASKED))), noise + variance
+    out, posterior_variance = np.empty((PEOPLE, len(ASKED))), noise + variance
     for u, (items, values) in enumerate(people(data)):
         rest = values - baseline[items]
         out[u] = 3.0 + baseline[ASKED]
         if neighbours is None:
-            out[u] += ridge(rows, doubt, items, rest, ASKED)
+            out[u] += ridge(rows, posterior_variance, items, rest, ASKED)
             continue
         for k, asked in enumerate(ASKED):
             out[u, k] += nearest(
-                rows, doubt, items, rest, asked, closeness[asked, items], neighbours
+                rows, posterior_variance, items, rest, asked, closeness[asked, items], neighbours
             )
     return out
 
@@ -66,7 +66,10 @@ def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
     `neighbours` closest."""
     whole = variance + (factor**2).sum(axis=1)
     baseline, whole, shared_rows, factor = as_published(baseline, whole, shared_rows, factor)
-    out, doubt = (np.empty((PEOPLE, len(ASKED))), noise + whole - (factor**2).sum(axis=1))
+    out, posterior_variance = (
+        np.empty((PEOPLE, len(ASKED))),
+        noise + whole - (factor**2).sum(axis=1),
+    )
     everything = np.arange(len(baseline))
     for u, (items, values) in enumerate(people(data)):
         mean = baseline + ridge(
@@ -74,9 +77,11 @@ def staged(data, baseline, variance, shared_rows, factor, noise, neighbours):
         )
         rest = values - mean[items]
         for k, asked in enumerate(ASKED):
-            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(doubt[items])
+            strength = np.abs(factor[items] @ factor[asked]) / np.sqrt(posterior_variance[items])
             out[u, k] = (
-                3.0 + mean[asked] + nearest(factor, doubt, items, rest, asked, strength, neighbours)
+                3.0
+                + mean[asked]
+                + nearest(factor, posterior_variance, items, rest, asked, strength, neighbours)
             )
     return out
 
@@ -153,31 +158,31 @@ def spectral_start(matrix, a, scatter):
         kept = np.flatnonzero(values > edge * (1 + len(block) ** (-2 / 3)))[::-1][:RANK]
         shrunk, vectors = np.sqrt(values[kept] ** 2 - edge**2), vectors[:, kept]
         np.fill_diagonal(work, vectors**2 @ shrunk)
-    loadings = np.zeros((len(matrix), len(kept)))
-    loadings[block] = vectors * np.sqrt(shrunk) / (white * a[block])[:, None]
-    return loadings, block
+    item_factors = np.zeros((len(matrix), len(kept)))
+    item_factors[block] = vectors * np.sqrt(shrunk) / (white * a[block])[:, None]
+    return item_factors, block
 
 
 def spectrum_cleaned(matrix, a, scatter):
     """Bayesian regressions of every item's row on the loadings of the others; item by item,
     in four turns a round."""
-    loadings, block = spectral_start(matrix, a, scatter)
+    item_factors, block = spectral_start(matrix, a, scatter)
     scatter = 3 * scatter  # entries of a row err together
-    size, rank = loadings.shape
+    size, rank = item_factors.shape
     spread = np.zeros((size, rank, rank))
 
     def regress(items, on, prior):
         made = []
         for i in items:
             j = on[on != i]
-            second = loadings[j, :, None] * loadings[j, None, :] + spread[j]
+            second = item_factors[j, :, None] * item_factors[j, None, :] + spread[j]
             precision = np.diag(1 / prior) + np.tensordot(a[i] * a[j] / scatter, second, 1)
-            made.append((np.linalg.inv(precision), matrix[i, j] / scatter @ loadings[j]))
+            made.append((np.linalg.inv(precision), matrix[i, j] / scatter @ item_factors[j]))
         for i, (covariance, right) in zip(items, made, strict=True):
-            loadings[i], spread[i] = covariance @ right, covariance
+            item_factors[i], spread[i] = covariance @ right, covariance
 
     def widths(items):
-        second = [np.outer(loadings[i], loadings[i]) + spread[i] for i in items]
+        second = [np.outer(item_factors[i], item_factors[i]) + spread[i] for i in items]
         return np.maximum(np.diag(np.mean(second, axis=0)), 1e-6)
 
     prior, everyone = widths(block), np.arange(size)
@@ -190,13 +195,13 @@ def spectrum_cleaned(matrix, a, scatter):
             for i in items:
                 others = everyone != i
                 pair = a[i] * a[others]
-                missed = matrix[i, others] - pair * (loadings[others] @ loadings[i])
+                missed = matrix[i, others] - pair * (item_factors[others] @ item_factors[i])
                 above, below = (
                     above + (missed**2 / pair).sum() / scatter**2,
                     below + others.sum() / scatter**2,
                 )
         prior, scatter = widths(everyone), 3 * above / below
-    return loadings, np.trace(spread, axis1=1, axis2=2)
+    return item_factors, np.trace(spread, axis1=1, axis2=2)
 
 
 def uncleaned(matrix, a, scatter):
@@ -215,9 +220,9 @@ def first_order_sums(data, state, unit, spread):
     level = np.zeros(2 if unit == "user" else 3)
     weights = np.zeros(items)
     sums = np.zeros(items)
-    effect = state.effects.mean if known(state.effects) else np.zeros(items)
-    typical = state.level.count if known(state.level) else 1.0
-    if known(state.weights) and unit == "user":
+    item_bias = state.effects.mean if is_filled(state.effects) else np.zeros(items)
+    typical = state.level.count if is_filled(state.level) else 1.0
+    if is_filled(state.weights) and unit == "user":
         bottom = max(spread / 0.3, 0.5 / np.sqrt(typical))
         effort = (np.maximum(state.weights.mean, bottom) / bottom) ** -0.4
         clip = 0.5 * np.sqrt(state.weights.mean @ effort**2 / state.weights.mean.sum())
@@ -227,13 +232,13 @@ def first_order_sums(data, state, unit, spread):
             level += on_grid([0.9 * values.mean() / 2, 0.43 * (min(np.log2(count), 12) - 6) / 6])
             each = 1 / np.sqrt(max(count, 0.25 * typical, 2.0))
             weights[own] += on_grid(np.full(count, each))
-            if known(state.weights):
-                rest = np.clip(values - state.level.mean - effect[own], -3, 3)
+            if is_filled(state.weights):
+                rest = np.clip(values - state.level.mean - item_bias[own], -3, 3)
                 sums[own] += on_grid((rest - rest.sum() / (count + 5)) * each * effort[own] / clip)
         else:
             level += [values.sum() / (count + 5), count / (count + 5), np.log2(1 + count) / 6]
             weights[own] += 1.0
-            if known(state.level):
-                rest = np.clip(values - state.level.mean - effect[own], -2, 2)
+            if is_filled(state.level):
+                rest = np.clip(values - state.level.mean - item_bias[own], -2, 2)
                 sums[own] += np.clip(rest - rest.sum() / (count + 5), -2, 2)
     return {"level": level, "weights": weights, "sums": sums}

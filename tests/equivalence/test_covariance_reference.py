@@ -105,8 +105,8 @@ def test_without_noise_the_sound_release_is_the_plain_one(
     popularity = shared.arrays["loadings"][:, 1].astype(
         np.float64
     )  # of the released weights: tests/model
-    agreement = 0.35 * state.effects.mean
-    common = np.column_stack([np.full(len(learned), level), popularity, agreement])
+    popularity_slope = 0.35 * state.effects.mean
+    common = np.column_stack([np.full(len(learned), level), popularity, popularity_slope])
     baseline = state.level.mean + state.effects.mean
     if method is CovarianceKNN:
         wanted = staged(data, baseline, variance, common, learned, 0.9, **near(method))

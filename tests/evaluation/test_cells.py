@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tacit.errors import SettingError, TacitError
-from tacit.evaluation.cells import KeptCells, name_of, run_cells
+from tacit.evaluation.cells import StoredCells, name_of, run_cells
 
 KEYS = [{"number": number, "digest": "a"} for number in range(6)]
 
@@ -60,7 +60,7 @@ def test_a_kept_cell_is_not_computed_again(tmp_path: Path) -> None:
 
 
 def test_a_torn_or_foreign_file_counts_as_none(tmp_path: Path) -> None:
-    kept = KeptCells(tmp_path)
+    kept = StoredCells(tmp_path)
     kept.keep(KEYS[0], {"value": 1})
     file = tmp_path / name_of(KEYS[0])
     assert file.stat().st_mode & 0o777 == 0o600

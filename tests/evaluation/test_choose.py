@@ -27,7 +27,7 @@ SHAPE = PublicShape("bayes", "user", 6000, 2000, 80.0)
 
 @pytest.fixture(scope="module")
 def told():
-    return forecast(SHAPE, delta=1e-6, each=80.0, spread=1.04)
+    return forecast(SHAPE, delta=1e-6, per_user=80.0, spread=1.04)
 
 
 def test_the_goal_is_met_with_the_chances_that_are_told(told):

@@ -23,10 +23,10 @@ def test_it_is_what_the_best_shrinkage_of_noisy_sums_loses(unit):
     mu, lost = 0.05, []
     for noise in (0.0, 10**0.4 * whole / mu**2):
         variance = RESIDUAL / rated + noise / rated**2
-        effect = rng.normal(0, NATURE.effect, (4000, items))
-        told = effect + rng.normal(size=effect.shape) * np.sqrt(variance)
+        item_bias = rng.normal(0, NATURE.effect, (4000, items))
+        told = item_bias + rng.normal(size=item_bias.shape) * np.sqrt(variance)
         pulled = told * NATURE.effect**2 / (NATURE.effect**2 + variance)
-        lost.append(((pulled - effect) ** 2 @ chance).mean())
+        lost.append(((pulled - item_bias) ** 2 @ chance).mean())
     simulated = sqrt(ERROR**2 + lost[1] - lost[0]) - ERROR
     told = excess(unit, people, items, each, mu, Loud(0.4))
     assert told == pytest.approx(simulated, rel=0.03)
@@ -42,9 +42,10 @@ def test_it_falls_with_budget_and_people_to_nothing(loud):
 
 
 def test_tastes_cost_more_where_people_tell_more_of_them():
-    bare, tastes = Loud(0.3), Loud(0.3, 5.0)
+    bare, user_factors = Loud(0.3), Loud(0.3, 5.0)
     more = [
-        excess("user", 2000, 800, each, 1.0, tastes) - excess("user", 2000, 800, each, 1.0, bare)
+        excess("user", 2000, 800, each, 1.0, user_factors)
+        - excess("user", 2000, 800, each, 1.0, bare)
         for each in (3.0, 20.0, 100.0)
     ]
     assert more == sorted(more)

@@ -54,7 +54,7 @@ def test_far_from_what_was_run_it_is_less_sure():
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_set_left_out_lies_inside(cell):
     """With the scales that are stored, and all runs of one set left out together."""
-    told = model._told(*cell.split(), "cost")
+    told = model._cost_model(*cell.split(), "cost")
     mean, sd = told.surface.left_out(told.sets)
     inside = []
     for row in np.flatnonzero((told.budgets > 0.12) & (told.budgets < 3.3)):
@@ -77,7 +77,7 @@ def test_a_spread_makes_the_error_surer():
 
 def test_nobody_saying_the_number_of_ratings_makes_it_less_sure():
     shape = asked("bayes user")
-    known = forecast(shape, delta=1e-6, each=30.0)
+    known = forecast(shape, delta=1e-6, per_user=30.0)
     unknown = forecast(shape, delta=1e-6)
     for one, other in zip(known.lines, unknown.lines, strict=True):
         assert other.cost.low <= one.cost.low
@@ -85,8 +85,8 @@ def test_nobody_saying_the_number_of_ratings_makes_it_less_sure():
 
 
 def test_points_are_those_of_the_declared_scale():
-    narrow = forecast(asked("bias user"), delta=1e-6, each=50.0)
-    wide = forecast(asked("bias user"), delta=1e-6, each=50.0, scale=(0.0, 10.0))
+    narrow = forecast(asked("bias user"), delta=1e-6, per_user=50.0)
+    wide = forecast(asked("bias user"), delta=1e-6, per_user=50.0, scale=(0.0, 10.0))
     first, second = narrow.lines[0], wide.lines[0]
     assert second.cost.middle == pytest.approx(2.5 * first.cost.middle)
     assert second.error.high == pytest.approx(2.5 * first.error.high)

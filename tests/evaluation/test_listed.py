@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.evaluation.invent import Nature, Shape, invent
-from tacit.evaluation.listed import LoudLists, found, looks_at_pairs, row_likes
+from tacit.evaluation.listed import LoudLists, forecast_recall, looks_at_pairs, row_likes
 from tacit.fitting.run import trial
 from tacit.ledger.account.calibrate import gaussian_mu
 
@@ -19,14 +19,14 @@ LISTS = LoudLists(0.5, 1.8, 1.3, 0.1, -0.3, 1.0)
 @pytest.mark.parametrize("unit", ["user", "rating"])
 def test_lists_lose_nothing_without_noise_and_nearly_all_under_much(unit):
     for mu, low, high in ((1e6, 0.999, 1.0), (1e-5, 0.0, 0.01)):
-        recall, twin = found(unit, *SHAPE, mu, LISTS)
+        recall, twin = forecast_recall(unit, *SHAPE, mu, LISTS)
         assert low <= recall / twin <= high
 
 
 def test_a_short_catalogue_is_listed_by_popularity_alone():
     bare = LoudLists(0.0, 1.8, 1.3, 0.1, -9.0, 1.0)
     for items, least in ((20, 0.999), (40, 0.6)):
-        popular = found("user", 1e9, items, 2.0, 1.0, bare)
+        popular = forecast_recall("user", 1e9, items, 2.0, 1.0, bare)
         assert least <= popular[0] <= 1.0
 
 
@@ -48,7 +48,7 @@ def test_it_turns_to_pairs_where_the_method_does():
 def test_a_known_floor_is_what_is_left_of_recall_below_the_rule():
     mu = gaussian_mu(1.0, 1e-6)
     assert not looks_at_pairs("user", 2000, 400, 10.0, mu)
-    recall, twin = found("user", 2000, 400, 10.0, mu, LISTS, floor=0.7)
+    recall, twin = forecast_recall("user", 2000, 400, 10.0, mu, LISTS, floor=0.7)
     assert recall / twin == pytest.approx(0.7, abs=0.05)
 
 

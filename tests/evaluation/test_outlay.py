@@ -8,7 +8,7 @@ from tacit import Bayes, Bias
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.engine.blocks import PEOPLE
-from tacit.evaluation.outlay import LINE, PROGRAM, outlay
+from tacit.evaluation.outlay import LINE, PROGRAM, resources
 from tacit.methods.base import Public
 from tacit.rounds.plan import Budget
 
@@ -20,7 +20,7 @@ def taken(method, people, each):
     catalogue = Catalogue([str(i) for i in range(ITEMS)])
     budget = Budget(5.0, 1e-6)
     plan = method.plan(Public(schema, catalogue, "user", "sound", budget))
-    return plan, outlay(method, plan, people, ITEMS, each).memory_bytes
+    return plan, resources(method, plan, people, ITEMS, each).memory_bytes
 
 
 @pytest.mark.parametrize("people", [20_000, 1_000_000])

@@ -21,7 +21,7 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
-from tacit.methods.bayes.likings import LikingsRound
+from tacit.methods.bayes.likings import CovarianceRound
 from tacit.noise.release import Charge
 from tacit.rounds.loop import Loop, passed_over
 from tacit.rounds.people import Slice
@@ -195,15 +195,18 @@ def _wider(array: np.ndarray, axis: int) -> np.ndarray:
 
 
 def announced_one_by_one(
-    made: Assembled, people: int, tastes: float, after: Callable[[str], None] = lambda name: None
+    made: Assembled,
+    people: int,
+    user_factors: float,
+    after: Callable[[str], None] = lambda name: None,
 ) -> tuple[Loop, list[int]]:
     """A fit of invented people, each of its states taken as a device takes it; and how wide
     tastes were."""
     rng, each = np.random.default_rng(0), 15
-    loadings = rng.normal(size=(len(ITEMS), 3))
+    item_factors = rng.normal(size=(len(ITEMS), 3))
     item = np.sort(rng.random((people, len(ITEMS))).argsort()[:, :each])
-    likes = rng.normal(size=(people, 3)) @ loadings.T
-    value = 3 + tastes * np.take_along_axis(likes, item, 1)
+    likes = rng.normal(size=(people, 3)) @ item_factors.T
+    value = 3 + user_factors * np.take_along_axis(likes, item, 1)
     ratings = Ratings(
         made.public.schema,
         [str(person) for person in range(people)],
@@ -244,7 +247,7 @@ def test_no_round_is_refused_because_of_two_the_other_was_run(monkeypatch):
     """Seen: the sums that were released in the place of a covariance changed what had spoken for
     them, so that devices expected the tastes of a covariance and refused every later round."""
     drowns = [True]
-    monkeypatch.setattr(LikingsRound, "drown", lambda *told, **more: drowns[-1])
+    monkeypatch.setattr(CovarianceRound, "drown", lambda *told, **more: drowns[-1])
     made = assembled("bayes")
 
     def changes_its_mind(name: str) -> None:

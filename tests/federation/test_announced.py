@@ -15,14 +15,14 @@ from hypothesis.extra import numpy as arrays_of
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import assemble
-from tacit.federation.agreed.scheme import Attempt, Telling
+from tacit.federation.agreed.scheme import Attempt, Briefing
 from tacit.federation.device.client import TurnedDown
 from tacit.federation.device.part import _deliver
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import digest
 from tacit.federation.server import calls
-from tacit.federation.server.announced import Kept
+from tacit.federation.server.announced import StoredBriefing
 from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
 from tacit.federation.server.store import ServerStore
@@ -49,7 +49,7 @@ def test_packing_is_canonical(state, random) -> None:
 
 
 @dataclass(frozen=True)
-class Says(Telling):
+class Says(Briefing):
     """Tells what it is given."""
 
     words: dict[str, bytes]
@@ -94,10 +94,12 @@ def rounds(tmp_path):
     store.close()
 
 
-def begin(rounds: Rounds, where: Attempt, told: Telling, most: int | None = None) -> Kept:
+def begin(
+    rounds: Rounds, where: Attempt, told: Briefing, most: int | None = None
+) -> StoredBriefing:
     """What is written of an attempt after `most` more devices were told, or all of them."""
 
-    async def run() -> Kept:
+    async def run() -> StoredBriefing:
         kept = await rounds.begin(where, told)
         left = [each for each in where.joined if each not in kept.payloads]
         if left[:most]:
@@ -150,7 +152,7 @@ def test_telling_twice_is_telling_once(rounds) -> None:
     """As after a commit whose answer was lost."""
     where, told = attempt(), Says({"aa": b"one", "bb": b"two"})
 
-    async def run() -> Kept:
+    async def run() -> StoredBriefing:
         kept = await rounds.begin(where, told)
         await rounds.tell(where, kept, ["aa", "bb"])
         await rounds.tell(where, kept, ["aa", "bb"])
@@ -165,7 +167,7 @@ def test_devices_that_list_everything_are_told_apart(monkeypatch) -> None:
     sizes = {"aa": 9, "bb": 2, "cc": 40, "dd": 1, "ee": 1, "ff": 1, "gg": 1}
     joined = {name: np.zeros(size, np.uint32) for name, size in sizes.items()}
     where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
-    active = calls.Active(where, Kept(Says({}), (), {"gg": b""}, {}))
+    active = calls.Active(where, StoredBriefing(Says({}), (), {"gg": b""}, {}))
     parts = calls.together(active)
     assert parts == [["aa"], ["bb"], ["cc"], ["dd", "ee", "ff"]]
 
@@ -179,7 +181,7 @@ def test_devices_that_list_nothing_are_told_like_all(empty) -> None:
         for place, name in enumerate(("aa", "bb", "cc"))
     }
     where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
-    active = calls.Active(where, Kept(Says({}), (), {}, {}))
+    active = calls.Active(where, StoredBriefing(Says({}), (), {}, {}))
     assert calls.together(active) == [["aa", "bb", "cc"]]
 
 

@@ -224,7 +224,7 @@ def test_devices_are_banned_on_the_command_line_by_id_or_label(server, tmp_path)
 
 def test_an_order_needs_a_training_that_is_there(server) -> None:
     with pytest.raises(SettingError, match="0 trainings"):
-        server.store.now(lambda s: control.chosen(s, "ab"))
+        server.store.now(lambda s: control.find_training(s, "ab"))
 
 
 def test_an_aggregator_lists_its_rounds(tmp_path) -> None:

@@ -14,7 +14,7 @@ from tacit.engine.threads import Threads
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.expect import form_before
-from tacit.federation.agreed.report import heard
+from tacit.federation.agreed.report import aggregate_reports
 from tacit.federation.agreed.scheme import word_bits
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
@@ -24,9 +24,9 @@ from tacit.federation.server import sums
 from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import ServerStore
 from tacit.methods.bayes.state import BayesState
-from tacit.methods.first_order.state import Effects
+from tacit.methods.first_order.state import ItemBiases
 from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import Level
+from tacit.methods.refine.level import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.noise.release import NoNoise
 from tacit.rounds.round import Part, Round
@@ -103,9 +103,9 @@ def told_of(made, name: str) -> tuple[wire.Announcement, memoryview]:
     some = np.full(items, 1e-3)
     state = BayesState(
         people=6000.0,
-        level=Level(0.0, 1.0, 20.0),
+        level=GlobalMean(0.0, 1.0, 20.0),
         weights=Weights(some, some**2, np.full(items, -7.0), 0.1),
-        effects=Effects(np.zeros(items), np.ones(items), np.ones(items)),
+        effects=ItemBiases(np.zeros(items), np.ones(items), np.ones(items)),
         evidence=Evidence(*np.zeros((5, items))),
     )
     payload = memoryview(arrays.pack_state(state.packed()))
@@ -191,7 +191,7 @@ def test_reports_that_no_honest_device_can_give_are_left_out() -> None:
     made = local()
     part = made.plan.rounds[0].parts[0]
     words = np.array([[1, 0], [2, part.choices], [-5, 0], [3, 1]], np.int64).view(np.uint64)
-    released = heard(part, made.events["popularity/report"], words)
+    released = aggregate_reports(part, made.events["popularity/report"], words)
     assert released.reports == 2
     assert released.value.tolist() == [[1, 0], [3, 1]]
 

@@ -8,7 +8,7 @@ import pytest
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
 from tacit.federation.protocol.arrays import pack_state
-from tacit.federation.protocol.grown import Held, rest
+from tacit.federation.protocol.grown import Held, without_held_rows
 from tacit.federation.protocol.wire import digest
 from tacit.methods import find
 from tacit.methods.base import Public
@@ -31,7 +31,7 @@ def test_a_follower_gets_one_row_a_round() -> None:
     held = Held(NAMES)
     for rows in range(6):
         payload = told(rows) if rows else first()
-        short = rest(payload, NAMES, held.rows)
+        short = without_held_rows(payload, NAMES, held.rows)
         sent = payload if short is None else short
         since = 0 if short is None else held.rows
         found = held.whole(sent, since, digest(payload))
@@ -44,9 +44,9 @@ def test_a_follower_gets_one_row_a_round() -> None:
 
 def test_who_comes_late_gets_all_of_it() -> None:
     payload = told(4)
-    assert rest(payload, NAMES, 0) is None
-    assert rest(payload, NAMES, 5) is None, "more than there are"
-    assert rest(first(), NAMES, 2) is None
+    assert without_held_rows(payload, NAMES, 0) is None
+    assert without_held_rows(payload, NAMES, 5) is None, "more than there are"
+    assert without_held_rows(first(), NAMES, 2) is None
     held = Held(NAMES)
     assert held.whole(payload, 0, "") is not None
     assert held.rows == 4
@@ -57,12 +57,12 @@ def test_rows_of_another_history_are_thrown_away(since: int) -> None:
     """A server that tells two stories, or counts other rows: the device asks for all."""
     held = Held(NAMES)
     held.whole(told(2), 0, "")
-    short = rest(told(5), NAMES, since)
+    short = without_held_rows(told(5), NAMES, since)
     assert short is not None
     assert held.whole(short, since, digest(told(5))) is None
     assert held.rows == 0
     held.whole(told(2), 0, "")
-    short = rest(told(5), NAMES, 2)
+    short = without_held_rows(told(5), NAMES, 2)
     assert short is not None
     assert held.whole(short, 2, "0" * 64) is None
 

@@ -12,7 +12,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device import person
 from tacit.federation.device.memory import MemorisedDevice
 from tacit.federation.device.policy import Policy
-from tacit.federation.device.realised import Realised, own_event
+from tacit.federation.device.realised import Realised, realised_event
 from tacit.federation.protocol.arrays import pack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Announcement
@@ -106,7 +106,7 @@ def test_the_same_words_again_cost_nothing_and_a_restart_forgets_nothing(device,
 
 def test_a_contribution_of_nothing_costs_nothing() -> None:
     event = Gaussian(name="a", sensitivity=50.0, sigma=100.0, draws=3)
-    assert own_event(event, np.zeros((3, 1), np.int64)) is None
+    assert realised_event(event, np.zeros((3, 1), np.int64)) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_contribution_of_nothing_costs_nothing() -> None:
     ],
 )
 def test_each_law_is_priced_by_its_own_norm(event, changed) -> None:
-    found = own_event(event, np.array([[3], [-4]]))
+    found = realised_event(event, np.array([[3], [-4]]))
     for name, value in changed.items():
         assert getattr(found, name) == pytest.approx(value)
         assert getattr(found, name) >= value
@@ -129,7 +129,7 @@ def test_each_law_is_priced_by_its_own_norm(event, changed) -> None:
 
 def test_norms_are_summed_in_exact_integers() -> None:
     event = Gaussian(name="a", sensitivity=2.0**60, sigma=2.0**40, draws=2)
-    found = own_event(event, np.array([[2**40], [1]]))
+    found = realised_event(event, np.array([[2**40], [1]]))
     assert found.sensitivity >= 2.0**40
     assert found.sensitivity <= 2.0**40 * (1 + 1e-12)
 

@@ -192,7 +192,7 @@ def test_what_is_absorbed_is_what_an_engine_releases(name, ratings, monkeypatch)
     for unit in find(name).units:
         method = find(name)(epsilon=1.0, unit=unit)
         run = _Run(method, ratings, None, 60, None)
-        public = trying.few(run.settled.public)
+        public = trying.reduce_public(run.settled.public)
         people = invented(public.schema, public.catalogue)
         engine = make_engine(people, How(engine=run.order.runs_on, threads=1))
         rounds = []

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.bayes.kernels import left_out_tastes, taste_moments
-from tacit.methods.bayes.kernels_implied import implied_agreement, implied_products
+from tacit.methods.bayes.kernels import left_out_user_factors, user_factor_moments
+from tacit.methods.bayes.kernels_implied import implicit_popularity_slope, implicit_products
 
 ITEMS = 30
 WIDTH = 7
@@ -33,36 +33,36 @@ def people():
     )
 
 
-def posterior(items, residual, loadings, precision):
-    rows = loadings[items]
+def posterior(items, residual, item_factors, precision):
+    rows = item_factors[items]
     covariance = np.linalg.inv(np.eye(WIDTH) + (rows.T * precision[items]) @ rows)
     return covariance @ (rows.T @ (precision[items] * residual)), covariance
 
 
 def test_a_rating_is_predicted_from_the_others_alone(people):
-    ptr, item, residual, loadings, precision, axes = people
+    ptr, item, residual, item_factors, precision, axes = people
     error, taste = np.empty(len(item)), np.empty((len(item), AXES))
-    left_out_tastes(ptr, item, residual, loadings, precision, axes, error, taste, 0)
+    left_out_user_factors(ptr, item, residual, item_factors, precision, axes, error, taste, 0)
     for person in range(len(ptr) - 1):
         for cell in range(ptr[person], ptr[person + 1]):
             others = np.array(
                 [c for c in range(ptr[person], ptr[person + 1]) if c != cell], np.int64
             )
-            mean, _ = posterior(item[others], residual[others], loadings, precision)
+            mean, _ = posterior(item[others], residual[others], item_factors, precision)
             assert error[cell] == pytest.approx(
-                residual[cell] - loadings[item[cell]] @ mean, abs=1e-10
+                residual[cell] - item_factors[item[cell]] @ mean, abs=1e-10
             )
             assert taste[cell] == pytest.approx(axes.T @ mean, abs=1e-10)
 
 
 def test_moments_are_those_of_the_posterior(people):
-    ptr, item, residual, loadings, precision, axes = people
+    ptr, item, residual, item_factors, precision, axes = people
     out = np.empty((len(ptr) - 1, AXES * (AXES + 1) // 2))
-    taste_moments(ptr, item, residual, loadings, precision, axes, out)
+    user_factor_moments(ptr, item, residual, item_factors, precision, axes, out)
     rows, columns = np.triu_indices(AXES)
     for person in range(len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
-        mean, covariance = posterior(item[cells], residual[cells], loadings, precision)
+        mean, covariance = posterior(item[cells], residual[cells], item_factors, precision)
         moment = axes.T @ (np.outer(mean, mean) + covariance - np.eye(WIDTH)) @ axes
         expected = moment[rows, columns] * np.where(rows == columns, 1, np.sqrt(2))
         assert out[person] == pytest.approx(
@@ -71,9 +71,9 @@ def test_moments_are_those_of_the_posterior(people):
 
 
 def test_the_packed_row_has_the_norm_of_the_matrix(people):
-    ptr, item, residual, loadings, precision, axes = people
+    ptr, item, residual, item_factors, precision, axes = people
     out = np.empty((len(ptr) - 1, AXES * (AXES + 1) // 2))
-    taste_moments(ptr, item, residual, loadings, precision, axes, out)
+    user_factor_moments(ptr, item, residual, item_factors, precision, axes, out)
     rows, columns = np.triu_indices(AXES)
     full = np.zeros((AXES, AXES))
     full[rows, columns] = out[-1] / np.where(rows == columns, 1, np.sqrt(2))
@@ -82,33 +82,43 @@ def test_the_packed_row_has_the_norm_of_the_matrix(people):
 
 
 def test_the_cut_into_blocks_changes_no_bit(people):
-    ptr, item, residual, loadings, precision, axes = people
-    whole, tastes = np.empty(len(item)), np.empty((len(item), AXES))
-    left_out_tastes(ptr, item, residual, loadings, precision, axes, whole, tastes, 0)
+    ptr, item, residual, item_factors, precision, axes = people
+    whole, user_factors = np.empty(len(item)), np.empty((len(item), AXES))
+    left_out_user_factors(
+        ptr, item, residual, item_factors, precision, axes, whole, user_factors, 0
+    )
     cut = ptr[3]
     part, part_tastes = (np.empty(len(item) - cut), np.empty((len(item) - cut, AXES)))
-    left_out_tastes(
-        ptr[3:] - cut, item[cut:], residual[cut:], loadings, precision, axes, part, part_tastes, 0
+    left_out_user_factors(
+        ptr[3:] - cut,
+        item[cut:],
+        residual[cut:],
+        item_factors,
+        precision,
+        axes,
+        part,
+        part_tastes,
+        0,
     )
     assert (part == whole[cut:]).all()
-    assert (part_tastes == tastes[cut:]).all()
+    assert (part_tastes == user_factors[cut:]).all()
 
 
 def products(people, leaning):
-    ptr, item, residual, loadings, precision, axes = people
+    ptr, item, residual, item_factors, precision, axes = people
     directions = leaning.shape[1]
     width = directions * axes.shape[1] + directions * (directions + 1) // 2
     out = np.full((len(ptr) - 1, width), np.nan)
-    implied_products(
-        ptr, item, residual, loadings, precision, axes, leaning, SIZE, MORE, SQUARES, 1.0, out
+    implicit_products(
+        ptr, item, residual, item_factors, precision, axes, leaning, SIZE, MORE, SQUARES, 1.0, out
     )
     return out
 
 
-def agreement(people, hints):
-    ptr, item, residual, loadings, precision, _ = people
+def popularity_slope(people, hints):
+    ptr, item, residual, item_factors, precision, _ = people
     out = np.full((len(ptr) - 1, 2), np.nan)
-    implied_agreement(ptr, item, residual, loadings, precision, hints, MORE, MOST, out)
+    implicit_popularity_slope(ptr, item, residual, item_factors, precision, hints, MORE, MOST, out)
     return out
 
 
@@ -126,13 +136,13 @@ def lines():
 
 
 def test_products_are_those_of_what_a_choice_says_and_what_ratings_say(people):
-    ptr, item, residual, loadings, precision, axes = people
+    ptr, item, residual, item_factors, precision, axes = people
     leaning, _ = lines()
     out = products(people, leaning)
     rows, columns = np.triu_indices(LEANINGS)
     for person in range(1, len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
-        mean, _ = posterior(item[cells], residual[cells], loadings, precision)
+        mean, _ = posterior(item[cells], residual[cells], item_factors, precision)
         count = ptr[person + 1] - ptr[person]
         lean = SIZE * leaning[item[cells]].sum(axis=0) / (count + MORE)
         squares = SQUARES * np.outer(lean, lean)
@@ -146,12 +156,12 @@ def test_products_are_those_of_what_a_choice_says_and_what_ratings_say(people):
 
 
 def test_agreement_is_of_ratings_and_of_what_other_items_imply(people):
-    ptr, item, residual, loadings, precision, _ = people
+    ptr, item, residual, item_factors, precision, _ = people
     _, hints = lines()
-    out = agreement(people, hints)
+    out = popularity_slope(people, hints)
     for person in range(1, len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
-        mean, covariance = posterior(item[cells], residual[cells], loadings, precision)
+        mean, covariance = posterior(item[cells], residual[cells], item_factors, precision)
         count = ptr[person + 1] - ptr[person]
         implied = hints[item[cells]].sum(axis=0) / (count + MORE)
         shown = np.eye(WIDTH) - covariance
@@ -161,7 +171,7 @@ def test_agreement_is_of_ratings_and_of_what_other_items_imply(people):
         own = [
             precision[item[cell]]
             * residual[cell]
-            * (hints[item[cell]] @ covariance @ loadings[item[cell]])
+            * (hints[item[cell]] @ covariance @ item_factors[item[cell]])
             for cell in some
         ]
         agreed = implied @ mean - np.mean(own) * count / (count + MORE)
@@ -173,14 +183,14 @@ def test_who_has_rated_nothing_implies_nothing(people):
     leaning, hints = lines()
     assert people[0][1] == 0
     assert not products(people, leaning)[0].any()
-    assert not agreement(people, hints)[0].any()
+    assert not popularity_slope(people, hints)[0].any()
 
 
 def test_what_is_implied_is_the_same_in_any_block(people):
     leaning, hints = lines()
     last = from_the_fourth_on(people)
     assert (products(last, leaning) == products(people, leaning)[3:]).all()
-    assert (agreement(last, hints) == agreement(people, hints)[3:]).all()
+    assert (popularity_slope(last, hints) == popularity_slope(people, hints)[3:]).all()
 
 
 def test_directions_and_axes_that_are_not_there_add_nothing(people):

@@ -73,7 +73,7 @@ def test_tastes_are_the_personal_posterior(people):
     rng = np.random.default_rng(1)
     model = GaussianModel(rng.normal(size=ITEMS), np.zeros(ITEMS), rng.normal(size=(ITEMS, 4)), 0.9)
     taste, left = np.empty((25, 4)), np.empty(len(item))
-    one_bit.tastes(
+    one_bit.user_factors(
         ptr, item, value - model.baseline[item], model.loadings, model.precision, taste, left
     )
     for row in range(25):
@@ -135,6 +135,6 @@ def test_gradients_at_the_drawn_coordinate(people):
 
 def test_coordinates_are_drawn_evenly():
     asked = np.empty(60_000, np.int64)
-    one_bit_descent.drawn(np.arange(60_000), KEY, 30, asked)
+    one_bit_descent.draw_coordinates(np.arange(60_000), KEY, 30, asked)
     counts = np.bincount(asked, minlength=30)
     assert np.abs(counts - 2000).max() < 6 * np.sqrt(2000)

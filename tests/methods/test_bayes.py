@@ -19,10 +19,10 @@ from tacit.fitting.run import trial
 from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.bayes.plan import split as divide
-from tacit.methods.bayes.state import BayesState, Implied
-from tacit.methods.first_order.state import Effects, Tastes
+from tacit.methods.bayes.state import BayesState, ImplicitFeedback
+from tacit.methods.first_order.state import ItemBiases, UserFactors
 from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import Level
+from tacit.methods.refine.level import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.model.person import gaussian
 from tacit.rounds.plan import Budget
@@ -99,9 +99,9 @@ def test_a_small_budget_asks_more_of_tastes_where_items_do_not_drown():
 
 
 def test_later_sums_get_more_where_there_is_much_to_spend():
-    effects = divide("user", 6040, 1.0, 3700, 3, pure=False).effects
-    assert list(effects) == sorted(set(effects))
-    assert len(effects) > 2
+    item_biases = divide("user", 6040, 1.0, 3700, 3, pure=False).effects
+    assert list(item_biases) == sorted(set(item_biases))
+    assert len(item_biases) > 2
     # A pure budget is thinned out by many releases, and one rating's weights are known.
     for unit, pure in (("user", True), ("rating", False)):
         few = divide(unit, 6040, 1.0, 3700, 3, pure=pure).effects
@@ -137,14 +137,14 @@ def state_of(rng, width=6, leanings=5):
     size = 10 ** rng.uniform(-2, 3)
     return BayesState(
         people=900.0,
-        level=Level(0.3, 0.01, 12.0),
+        level=GlobalMean(0.3, 0.01, 12.0),
         weights=Weights(weight, weight**2 + 1, np.log(weight), 1.0),
-        effects=Effects(
+        effects=ItemBiases(
             rng.normal(0, 0.6, ITEMS), rng.uniform(0.001, 0.2, ITEMS), np.full(ITEMS, 0.01)
         ),
         evidence=Evidence(*np.ones((3, ITEMS))),
-        tastes=Tastes(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
-        implied=Implied(rng.normal(0, size, (leanings, leanings))),
+        tastes=UserFactors(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
+        implied=ImplicitFeedback(rng.normal(0, size, (leanings, leanings))),
     )
 
 
@@ -241,11 +241,11 @@ def test_whether_a_round_ends_in_an_error_never_depends_on_a_person(unit):
     rng = np.random.default_rng(1)
     for size in (1e8, 1e9, 1e11):
         state = state_of(rng, leanings=leanings_of(plan))
-        effects = replace(state.effects, mean=size * state.effects.mean)
-        tastes = replace(state.tastes, loadings=size * state.tastes.loadings)
-        far = replace(state, effects=effects, tastes=tastes)
+        item_biases = replace(state.effects, mean=size * state.effects.mean)
+        user_factors = replace(state.tastes, loadings=size * state.tastes.loadings)
+        far = replace(state, effects=item_biases, tastes=user_factors)
         # So large that its square is no number.
-        beyond = Implied(np.full_like(state.implied.coefficients, 1e300))
+        beyond = ImplicitFeedback(np.full_like(state.implied.coefficients, 1e300))
         for given in (far, replace(far, implied=beyond)):
             for round_ in plan.rounds:
                 for item in range(ITEMS):

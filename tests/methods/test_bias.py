@@ -54,10 +54,10 @@ def test_features_help(split):
 def test_planted_effects_are_found():
     rng = np.random.default_rng(0)
     people, items = 3000, 40
-    effect = rng.normal(0, 0.6, items)
+    item_bias = rng.normal(0, 0.6, items)
     rows = [np.sort(rng.permutation(items)[:15]) for _ in range(people)]
     item = np.concatenate(rows).astype(np.uint32)
-    value = np.clip(3 + effect[item] + rng.normal(0, 0.7, len(item)), 1, 5).astype(np.float32)
+    value = np.clip(3 + item_bias[item] + rng.normal(0, 0.7, len(item)), 1, 5).astype(np.float32)
     data = Ratings(
         Schema(1, 5),
         [str(i) for i in range(people)],
@@ -68,7 +68,7 @@ def test_planted_effects_are_found():
     )
     model = trial(Bias(epsilon=5), data, users=people)
     found = np.asarray(model.shared.arrays["baseline"])
-    assert np.corrcoef(found, effect)[0, 1] > 0.98
+    assert np.corrcoef(found, item_bias)[0, 1] > 0.98
 
 
 def sparse(people, items, each, seed=0):

@@ -19,7 +19,7 @@ from tacit.methods.base import Public
 from tacit.methods.item_item.state import EaseState
 from tacit.model.person.base import Cells, Own
 from tacit.model.person.ease import EasePersonal
-from tacit.model.person.staged_neighbours import KeptNeighbours
+from tacit.model.person.staged_neighbours import StoredNeighbours
 from tacit.testing import MethodTests
 
 
@@ -141,7 +141,7 @@ def test_kept_neighbours_that_contradict_each_other_are_used_in_part():
         "neighbour": np.array([1, 2, 3, 2, 3, 1, 3, 1, 2]),
         "similarity": np.array([0.9, 0.9, 0.9, 0.9, 0.9, 0.9, -0.9, 0.9, -0.9]),
     }
-    model = KeptNeighbours(arrays, {"noise": 0.1, "neighbours": 50.0})
+    model = StoredNeighbours(arrays, {"noise": 0.1, "neighbours": 50.0})
     told = model.explain(Own(np.array([1, 2, 3]), np.ones(3)), 0)
     assert told.own.tolist() == pytest.approx([0.9, 0.0, 0.0])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.first_order.loadings import AGREEMENT, loadings
-from tacit.methods.refine.curves import CURVED, KEPT, curves
+from tacit.methods.first_order.loadings import POPULARITY_SLOPE, loadings
+from tacit.methods.refine.curves import CURVED, KEPT, feature_interactions
 
 ITEMS = 400
 
@@ -17,9 +17,9 @@ def rng() -> np.random.Generator:
 
 
 def test_agreement_is_a_slope_on_effects_beside_popularity(rng):
-    effects = rng.standard_normal(ITEMS)
-    matrix, groups = loadings(np.zeros(ITEMS), effects=effects)
-    assert np.array_equal(matrix[:, 2], AGREEMENT * effects)
+    item_biases = rng.standard_normal(ITEMS)
+    matrix, groups = loadings(np.zeros(ITEMS), item_biases=item_biases)
+    assert np.array_equal(matrix[:, 2], POPULARITY_SLOPE * item_biases)
     assert groups.tolist() == [0, 1, 1]
 
 
@@ -33,17 +33,17 @@ def test_curves_are_the_quadratic_kernel_less_what_is_linear(rng):
     hat = design @ np.linalg.solve((design.T * share) @ design, design.T * share)
     rest = np.eye(ITEMS) - hat
     kernel = rest @ (CURVED * (centred @ centred.T) ** 2) @ rest.T
-    made = curves(known, weight)
+    made = feature_interactions(known, weight)
     assert made.shape == (ITEMS, 6)
     np.testing.assert_allclose(made @ made.T, kernel, atol=1e-12)
 
 
 def test_curves_of_many_loadings_are_few(rng):
-    made = curves(rng.standard_normal((ITEMS, 30)), np.ones(ITEMS))
+    made = feature_interactions(rng.standard_normal((ITEMS, 30)), np.ones(ITEMS))
     assert made.shape == (ITEMS, KEPT)
 
 
 @pytest.mark.parametrize("known", [np.zeros((ITEMS, 2)), np.zeros((ITEMS, 0))])
 def test_where_nothing_is_known_curves_are_nothing(known):
-    made = curves(known, np.ones(ITEMS))
+    made = feature_interactions(known, np.ones(ITEMS))
     assert not made.any()

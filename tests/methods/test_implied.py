@@ -17,12 +17,12 @@ from tacit.methods.base import Public
 from tacit.methods.bayes import plan as rule
 from tacit.methods.bayes.implied import NARROWEST, seen
 from tacit.methods.bayes.rounds import SecondOrder
-from tacit.methods.bayes.state import BayesState, Implied
+from tacit.methods.bayes.state import BayesState, ImplicitFeedback
 from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.state import Effects, Tastes
+from tacit.methods.first_order.state import ItemBiases, UserFactors
 from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import Level
+from tacit.methods.refine.level import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.methods.rehearsal import rehearsed
 from tacit.model.person import gaussian
@@ -30,7 +30,7 @@ from tacit.model.person.base import personal_model
 from tacit.rounds.plan import Budget
 
 ITEMS = 40
-FROM = {"user": rule.IMPLIED_FROM, "rating": 2 * rule.IMPLIED_FROM}
+FROM = {"user": rule.IMPLICIT_FROM, "rating": 2 * rule.IMPLICIT_FROM}
 """Reach from which it is asked what choices imply."""
 
 
@@ -94,14 +94,14 @@ def state_of(rng, scales, kept=6):
     width = 4
     return BayesState(
         people=900.0,
-        level=Level(0.3, 0.01, 12.0),
+        level=GlobalMean(0.3, 0.01, 12.0),
         weights=Weights(weight, weight**2 + 1, np.log(weight), 1.0),
         evidence=Evidence(*np.ones((5, ITEMS))),
-        effects=Effects(
+        effects=ItemBiases(
             rng.normal(0, 0.6, ITEMS), rng.uniform(0.001, 0.2, ITEMS), np.full(ITEMS, 0.01)
         ),
-        tastes=Tastes(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
-        implied=Implied(rng.normal(0, 0.3, (kept, kept))),
+        tastes=UserFactors(rng.normal(0, 0.4, (ITEMS, width)), rng.uniform(0, 0.1, ITEMS)),
+        implied=ImplicitFeedback(rng.normal(0, 0.3, (kept, kept))),
         choice=Choice(np.asarray(scales), 0.6),
     )
 
@@ -124,10 +124,10 @@ def test_what_is_published_is_what_was_learned_in_its_own_units(without):
     state = replace(state, choice=Choice(scales, 0.6))
     shared = Bayes().finish(second.first.public, state)
     mine = np.array([3, 8, 20])
-    told = personal_model(shared).model.implied_by(mine).sum(axis=0)
+    told = personal_model(shared).model.implicit_of(mine).sum(axis=0)
     there = scales > NARROWEST
     learned = (apart[mine].sum(axis=0) * there) @ turn
-    learned /= len(mine) + gaussian.IMPLIED_MORE
+    learned /= len(mine) + gaussian.IMPLICIT_MORE
     assert told[there] * scales[there] == pytest.approx(learned[there], rel=1e-3, abs=1e-4)
     assert not told[~there].any()
 
@@ -135,8 +135,8 @@ def test_what_is_published_is_what_was_learned_in_its_own_units(without):
 def crowd(people, follows, seed, each=12):
     """People whose choice of items follows their tastes so far, or not at all."""
     rng = np.random.default_rng(seed)
-    loadings = np.random.default_rng(0).normal(0, 0.6, (60, 3))
-    likes = rng.normal(size=(people, 3)) @ loadings.T
+    item_factors = np.random.default_rng(0).normal(0, 0.6, (60, 3))
+    likes = rng.normal(size=(people, 3)) @ item_factors.T
     appeal = follows * likes + rng.gumbel(size=likes.shape)
     item = np.sort(np.argsort(-appeal, axis=1)[:, :each], axis=1)
     liked = 0.8 * np.take_along_axis(likes, item, 1)

@@ -18,8 +18,8 @@ from tacit.methods.base import Public
 from tacit.methods.factorization.printed.form import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState, ValueState
-from tacit.methods.first_order.state import Effects
-from tacit.methods.refine.level import Level
+from tacit.methods.first_order.state import ItemBiases
+from tacit.methods.refine.level import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
@@ -185,14 +185,14 @@ def test_no_person_adds_more_than_the_clip(how):
         Budget(1, 1e-6),
     )
     round_ = learning_round(public, how, "r", 1.0)
-    effects = Effects(rng.normal(size=items), np.full(items, 0.1), np.zeros(items))
+    item_biases = ItemBiases(rng.normal(size=items), np.full(items, 0.1), np.zeros(items))
     weights = Weights(
         rng.uniform(0.1, 50, items), np.full(items, 100.0), rng.normal(size=items), 1.0
     )
     state = FactorState(
         people=100.0,
-        level=Level(0.3, 0.01, 40.0),
-        effects=effects,
+        level=GlobalMean(0.3, 0.01, 40.0),
+        effects=item_biases,
         weights=weights,
         factors=rng.normal(size=(items, 3)),
         implicit=rng.normal(size=(items, 3)),
@@ -230,8 +230,8 @@ def test_a_changed_value_moves_each_release_as_claimed(name):
     plan = find(name)(epsilon=1.0, delta=0.0, unit="value").plan(public)
     state = ValueState(
         people=1.0,
-        level=Level(0.1, 0.01, 12.0),
-        effects=Effects(rng.normal(size=items), np.zeros(items), np.zeros(items)),
+        level=GlobalMean(0.1, 0.01, 12.0),
+        effects=ItemBiases(rng.normal(size=items), np.zeros(items), np.zeros(items)),
         own=rng.normal(size=1),
         vectors=np.array([[0.6, 0.0, 0.8, 0.0, 0.0]]),
         left=rng.uniform(size=(items, 1, 1)) * np.eye(5),

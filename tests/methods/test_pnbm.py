@@ -16,12 +16,12 @@ from tacit.fitting.run import fit, trial
 from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.state import Effects
+from tacit.methods.first_order.state import ItemBiases
 from tacit.methods.item_item.matrix import carried_over
 from tacit.methods.neighbourhood.rounds import Pairs
 from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine.choose import Choice
-from tacit.methods.refine.level import Level
+from tacit.methods.refine.level import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.base import Cells
 from tacit.rounds.plan import Budget
@@ -95,8 +95,8 @@ def test_no_person_breaks_the_bound_of_a_round(name, delta):
     weight = np.arange(items, 0, -1.0)
     state = PairState(
         people=400.0,
-        level=Level(0.1, 0.01, 12.0),
-        effects=Effects(rng.normal(0, 0.3, items), np.full(items, 0.05), np.zeros(items)),
+        level=GlobalMean(0.1, 0.01, 12.0),
+        effects=ItemBiases(rng.normal(0, 0.3, items), np.full(items, 0.05), np.zeros(items)),
         weights=Weights(weight, weight**2, np.log(weight), 1.0),
         choice=Choice(np.ones(3), 0.8),
         similarity=s,

@@ -25,12 +25,12 @@ def shop():
     rng = np.random.default_rng(5)
     kind = np.arange(ITEMS) % KINDS
     fame = -0.8 * np.log(2.0 + rng.permutation(ITEMS))
-    effect = 0.45 * rng.normal(size=ITEMS)
+    item_bias = 0.45 * rng.normal(size=ITEMS)
     liking = 0.6 * rng.normal(size=(PEOPLE, KINDS))[:, kind]
     appeal = fame + 0.7 * liking + rng.gumbel(size=liking.shape)
     item = np.sort(np.argsort(-appeal, axis=1)[:, :EACH], axis=1)
     level = 3.3 + 0.35 * rng.normal(size=(PEOPLE, 1))
-    value = level + effect[item] + np.take_along_axis(liking, item, axis=1)
+    value = level + item_bias[item] + np.take_along_axis(liking, item, axis=1)
     value = np.clip(np.rint(value + 0.8 * rng.normal(size=item.shape)), 1, 5)
     names = [f"item {one}" for one in range(ITEMS)]
     ratings = Ratings(
@@ -46,7 +46,7 @@ def shop():
     return per_rating(ratings, 0.1, 0), Catalogue(names, tags=tags, tagged=tagged)
 
 
-def agreement(model, catalogue, train):
+def popularity_slope(model, catalogue, train):
     """Of the lists of people who like one category, the share that is of it."""
     counts = np.bincount(train.item, minlength=ITEMS)
     famous = np.argsort(-counts, kind="stable")
@@ -68,7 +68,7 @@ def test_lists_are_of_what_people_like(shop, epsilon):
     split, catalogue = shop
     known = {"items": catalogue, "users": PEOPLE}
     model = trial(Bayes(epsilon=epsilon), split.train, **known)
-    assert agreement(model, catalogue, split.train) > 0.8
+    assert popularity_slope(model, catalogue, split.train) > 0.8
     plain = trial(Bias(epsilon=epsilon), split.train, **known)
     errors = [measure(one, split, lists=False)["rmse"] for one in (model, plain)]
     assert errors[0] < errors[1] + 0.006

@@ -33,7 +33,7 @@ FEW_LISTS = 0.03
 """The same for recall over the lists of 150 people, which moves by .005 from draw to draw."""
 EPSILON = 100.0
 """The largest that is promised; smaller ones only add noise."""
-PEOPLE, ITEMS, EACH, TASTES = 500, 60, 25, 3
+PEOPLE, ITEMS, EACH, USER_FACTORS = 500, 60, 25, 3
 RATED = [name for name in METHODS if name not in ("popularity", "ease")]
 LIKED = ["ease", "als"]
 NEIGHBOURS = ("knn-pearson", "knn-cosine", "covariance-knn")
@@ -73,11 +73,11 @@ def invented(seed: int) -> Ratings:
     chance /= chance.sum()
     user = np.repeat(np.arange(PEOPLE), EACH)
     item = np.concatenate([rng.choice(ITEMS, EACH, False, chance) for _ in range(PEOPLE)])
-    taste = rng.normal(0, 1, (PEOPLE, TASTES))
-    loading = rng.normal(0, 0.4, (ITEMS, TASTES))
-    effect = rng.normal(0, 0.4, ITEMS)
+    taste = rng.normal(0, 1, (PEOPLE, USER_FACTORS))
+    loading = rng.normal(0, 0.4, (ITEMS, USER_FACTORS))
+    item_bias = rng.normal(0, 0.4, ITEMS)
     level = rng.normal(0, 0.4, PEOPLE)
-    value = 3.4 + effect[item] + level[user]
+    value = 3.4 + item_bias[item] + level[user]
     value += np.sum(taste[user] * loading[item], axis=1)
     value += rng.normal(0, 0.8, len(user))
     table = csr_array((np.clip(np.rint(value), 1, 5), (user, item)), shape=(PEOPLE, ITEMS))

@@ -12,9 +12,9 @@ import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.model.invent import Activity, met
+from tacit.model.invent import Activity, fit_exposure
 from tacit.model.shared import Shared
-from tacit.model.synthesize import drawn, synthesize, world_of
+from tacit.model.synthesize import draw_ratings, synthesize, world_of
 
 PEOPLE = 3000
 ITEMS = 60
@@ -24,12 +24,12 @@ def planted(**numbers: float) -> Shared:
     """A model whose people are known: 60 items, one taste, activity as released."""
     rng = np.random.default_rng(1)
     baseline = np.linspace(-1.2, 1.2, ITEMS)
-    loadings = np.column_stack([np.full(ITEMS, 0.4), 0.5 * rng.standard_normal(ITEMS)])
+    item_factors = np.column_stack([np.full(ITEMS, 0.4), 0.5 * rng.standard_normal(ITEMS)])
     weight = 400 * np.exp(-np.arange(ITEMS)[::-1] / 15.0) + 20
     arrays = {
         "baseline": baseline.astype(np.float32),
         "variance": np.full(ITEMS, 0.02, np.float32),
-        "loadings": loadings.astype(np.float32),
+        "loadings": item_factors.astype(np.float32),
         "weight": weight.astype(np.float32),
     }
     return Shared(
@@ -55,7 +55,7 @@ def test_people_are_those_of_the_model():
     """Level, effects, spread of levels, tastes and popularity come back from the ratings."""
     shared = planted()
     world = world_of(shared, "user", {}, each=12.0, spread=0.5, step=0.0)
-    people = drawn(world, shared, PEOPLE, 0)
+    people = draw_ratings(world, shared, PEOPLE, 0)
     value = (people.value - 3.0).astype(float)
     count = np.bincount(people.item, minlength=ITEMS)
     mean = np.bincount(people.item, value, minlength=ITEMS) / count
@@ -81,7 +81,7 @@ def test_who_likes_an_item_rates_it_more_often():
     gained = {}
     for lean in (0.0, 2.0):
         world = world_of(shared, "user", {}, each=12.0, lean=lean, step=0.0)
-        people = drawn(world, shared, PEOPLE, 0)
+        people = draw_ratings(world, shared, PEOPLE, 0)
         side = np.sign(world.loadings[people.item, 1])
         taste = np.bincount(people.user, side) / np.diff(people.ptr)
         gained[lean] = taste.var()
@@ -92,7 +92,7 @@ def test_what_is_met_adds_up_to_what_was_released():
     activity = Activity(10.0, 0.6)
     weight = np.linspace(1.0, 30.0, ITEMS)
     for lean in (0.0, 1.5):
-        found = met(weight, np.full(ITEMS, 0.2), lean, activity, 0.5)
+        found = fit_exposure(weight, np.full(ITEMS, 0.2), lean, activity, 0.5)
         assert np.all(np.isfinite(found.appeal))
         # Without a lean nobody likes more what she rates; with one, by at most lean x variance.
         assert np.all(found.gained >= -1e-12)

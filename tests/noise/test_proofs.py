@@ -106,8 +106,10 @@ def test_a_coin_has_its_probability(probability: Fraction) -> None:
 
 def test_a_coin_respects_the_bits_already_seen() -> None:
     bits = fresh()
-    assert all(below(rational(Fraction(1, 2)), bits, prefix=0b0111, seen=4) for _ in range(50))
-    assert not any(below(rational(Fraction(1, 2)), bits, prefix=0b1000, seen=4) for _ in range(50))
+    assert all(below(rational(Fraction(1, 2)), bits, prefix=0b0111, precision=4) for _ in range(50))
+    assert not any(
+        below(rational(Fraction(1, 2)), bits, prefix=0b1000, precision=4) for _ in range(50)
+    )
 
 
 @pytest.mark.parametrize("margin", [None, 0.5])

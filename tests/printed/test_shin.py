@@ -65,7 +65,7 @@ def descent_of(method, epsilon):
 def asked_by(made):
     def asked(turn):
         out = np.empty(PEOPLE, np.int64)
-        kernels.drawn(np.arange(PEOPLE), made.keys[turn - 1], made.size * RANK, out)
+        kernels.draw_coordinates(np.arange(PEOPLE), made.keys[turn - 1], made.size * RANK, out)
         return out
 
     return asked

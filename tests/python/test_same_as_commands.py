@@ -14,7 +14,7 @@ from scipy import sparse
 import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.methods import find, names
-from tacit.spoken import in_python, on_the_command_line, said
+from tacit.spoken import in_python, localize, on_the_command_line
 
 VERBS = ("recommend", "predict", "explain", "similar", "find", "save")
 SECRET = "very-secret-person"
@@ -264,6 +264,6 @@ def test_doors_are_functions():
 )
 def test_each_side_has_its_words(told, python):
     assert in_python(told) == python
-    assert said(told) == python
+    assert localize(told) == python
     with on_the_command_line():
-        assert said(told) == told
+        assert localize(told) == told

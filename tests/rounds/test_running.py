@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.rounds.calendar import Calendar
-from tacit.rounds.round import Steady
+from tacit.rounds.round import Stationary
 from tacit.rounds.running import arrivals, running_sums
 
 WEEKS = 26
@@ -29,7 +29,7 @@ def errors(x: np.ndarray, came: np.ndarray, seed: int, known=None):
     """Root mean square errors of what is made of the releases and of the plain sums, and the
     error that is claimed."""
     noisy = released(x, seed)
-    known = known or [Steady()] * len(x)
+    known = known or [Stationary()] * len(x)
     found = running_sums(CALENDAR, noisy, SIGMA, came, known)
     plain = CALENDAR.rows[: len(x)][::-1] @ np.stack(noisy)
     truth = x.sum(axis=0)
@@ -64,7 +64,7 @@ def test_one_number_that_moved_is_seen() -> None:
     x = EVENLY[:, None] * np.full(ITEMS, 0.05)
     x[-3:, 7] += 3000.0  # a film of which nobody knew
     noisy = released(x, 5)
-    found = running_sums(CALENDAR, noisy, SIGMA, EVENLY, [Steady()] * WEEKS)
+    found = running_sums(CALENDAR, noisy, SIGMA, EVENLY, [Stationary()] * WEEKS)
     truth = x.sum(axis=0)
     sd = SIGMA * np.linalg.norm(CALENDAR.rows)
     assert abs(found.value[7] - truth[7]) < 5 * sd
@@ -75,13 +75,13 @@ def test_what_people_subtracted_is_known() -> None:
     """scale x weight x (b - taken): both change from week to week."""
     rng = np.random.default_rng(6)
     weight = rng.exponential(0.1, ITEMS)
-    effect = rng.normal(0, 0.5, ITEMS)
+    item_bias = rng.normal(0, 0.5, ITEMS)
     known, weeks = [], []
     for week in range(WEEKS):
         scale = rng.uniform(0.5, 2.0, ITEMS)
-        taken = effect * week / WEEKS
-        known.append(Steady(scale, taken, weight))
-        weeks.append(EARLY[week] * scale * weight * (effect - taken))
+        taken = item_bias * week / WEEKS
+        known.append(Stationary(scale, taken, weight))
+        weeks.append(EARLY[week] * scale * weight * (item_bias - taken))
     found, plain, _ = errors(np.stack(weeks), EARLY + 1e-3, 7, known)
     assert found < 0.7 * plain
 
@@ -97,7 +97,7 @@ def test_people_are_never_fewer_than_none_and_their_shape_is_found() -> None:
 
 def test_numbers_that_nobody_added_are_nothing() -> None:
     noisy = released(np.zeros((WEEKS, 3)), 9)
-    known = [Steady(np.array([0.0, 1.0, 1.0]))] * WEEKS
+    known = [Stationary(np.array([0.0, 1.0, 1.0]))] * WEEKS
     found = running_sums(CALENDAR, noisy, SIGMA, EVENLY, known)
     assert np.isfinite(found.value).all()
     assert np.asarray(found.scale).tolist() == [0.0, 1.0, 1.0]
@@ -116,5 +116,5 @@ def test_noise_of_steady_sums_is_as_the_documents_say(came, noise) -> None:
     year = Calendar(52)
     people = np.array(came, float)
     nothing = [np.zeros(1)] * 52
-    found = running_sums(year, nothing, 1.0, people, [Steady()] * 52)
+    found = running_sums(year, nothing, 1.0, people, [Stationary()] * 52)
     assert found.sd * year.norm == pytest.approx(noise, abs=0.006)

@@ -7,13 +7,13 @@ import json
 import pytest
 
 from tacit.errors import SettingError
-from tacit.serving.files import sent
+from tacit.serving.files import browser_files
 from tacit.serving.names import FILMS, PageNames, names
 from tacit.serving.static import web_folder
 
 
 def script(words: PageNames) -> str:
-    every = sent(web_folder(), words)
+    every = browser_files(web_folder(), words)
     return "".join(body.decode() for name, body in every.items() if name.endswith(".js"))
 
 
@@ -33,9 +33,9 @@ def test_the_owners_words_are_in_the_page():
     words = names("Krämer & Co", "product,products", "category,categories")
     made = script(words)
     assert '"one":"product","many":"products"' in made.replace(" ", "")
-    head = sent(web_folder(), words)["index.html"].decode()
+    head = browser_files(web_folder(), words)["index.html"].decode()
     assert "<title>Krämer &amp; Co</title>" in head
-    manifest = sent(web_folder(), words)["manifest.webmanifest"]
+    manifest = browser_files(web_folder(), words)["manifest.webmanifest"]
     assert json.loads(manifest)["name"] == "Krämer & Co"
 
 
@@ -45,7 +45,7 @@ def test_items_unless_said_otherwise_and_films_for_the_demonstration():
 
 
 def test_other_words_are_another_version_of_the_page():
-    workers = {sent(web_folder(), words)["sw.js"] for words in (PageNames(), FILMS)}
+    workers = {browser_files(web_folder(), words)["sw.js"] for words in (PageNames(), FILMS)}
     assert len(workers) == 2
 
 

@@ -17,7 +17,7 @@ from tacit.fitting import rehearse as before_the_charge
 from tacit.fitting.run import fit, trial
 from tacit.ledger.book.book import open_book
 from tacit.methods import METHODS, find
-from tacit.methods.rehearsal import changed, few, few_items, invented
+from tacit.methods.rehearsal import changed, few_items, invented, reduce_public
 from tacit.testing import AloneTests, broken, depends_on_others, not_alone
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -143,7 +143,7 @@ def test_invented_people_pass_every_round_of_tacits_methods(data, items, monkeyp
         run = _Run(find(name)(epsilon=1.0, unit=unit), data, items, users, None)
         seen.clear()
         run.rehearse()
-        made = run.method.plan(few(run.settled.public))
+        made = run.method.plan(reduce_public(run.settled.public))
         assert seen == [round_.name for round_ in made.rounds]
 
 
@@ -255,7 +255,7 @@ def test_invented_people_are_made_of_public_facts(data, items, unit):
     method = leaks.Alone(epsilon=2.0, unit=unit)
     made = []
     for given in (data, other, negated):
-        public = few(_Run(method, given, items, 150, None).public)
+        public = reduce_public(_Run(method, given, items, 150, None).public)
         made.append(invented(public.schema, public.catalogue))
         if unit == "value":
             assert np.array_equal(public.pattern.item, made[-1].item)

@@ -83,15 +83,15 @@ def gaussian(tagged: Sequence[Sequence[int]], tags: int, factors: int) -> bytes:
     world = np.random.default_rng(7)
     items = len(tagged)
     groups = world.normal(size=(max(tags, 1), factors - 1))
-    loadings = np.empty((items, factors))
-    loadings[:, 0] = 0.4
+    item_factors = np.empty((items, factors))
+    item_factors[:, 0] = 0.4
     for row, genres in enumerate(tagged):
         mean = groups[list(genres)].mean(axis=0) if genres else np.zeros(factors - 1)
-        loadings[row, 1:] = 0.35 * mean + 0.1 * world.normal(size=factors - 1)
+        item_factors[row, 1:] = 0.35 * mean + 0.1 * world.normal(size=factors - 1)
     arrays = {
         "baseline": world.normal(0.3, 0.35, items),
         "variance": np.full(items, 0.15),
-        "loadings": loadings / np.sqrt(factors / 8),
+        "loadings": item_factors / np.sqrt(factors / 8),
         "weight": world.exponential(100.0, items),
     }
     return pack("gaussian", items, arrays)

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
-from tacit.serving.files import sent
+from tacit.serving.files import browser_files
 
 WEB = Path(__file__).parents[2] / "src" / "tacit" / "serving" / "web"
 POLICY = (
@@ -28,7 +28,7 @@ mimetypes.add_type("application/manifest+json", ".webmanifest")
 @cache
 def files() -> dict[str, bytes]:
     """The page as the server sends it."""
-    return sent(WEB)
+    return browser_files(WEB)
 
 
 @cache

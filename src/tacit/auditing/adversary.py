@@ -94,58 +94,60 @@ class Adversary:
         best.take(self._tried(list(every_small_pair(self.like, self.unit))))
 
     def _random(self, best: Best) -> None:
-        drawn = range(self.effort.pairs)
-        best.take(self._tried([random_pair(self.rng, self.like) for _ in drawn]))
+        attempts = range(self.effort.pairs)
+        best.take(self._tried([random_pair(self.rng, self.like) for _ in attempts]))
 
     def _change(self, best: Best) -> None:
         for _ in range(self.effort.generations):
             parents = best.pairs
-            drawn = self.rng.integers(0, len(parents), self.effort.pairs)
-            fresh = [changed(parents[k], self.rng, self.like) for k in drawn.tolist()]
+            parent_rows = self.rng.integers(0, len(parents), self.effort.pairs)
+            fresh = [changed(parents[k], self.rng, self.like) for k in parent_rows.tolist()]
             best.take(self._tried(fresh))
 
     def _turn(self, best: Best) -> None:
         for pair in best.pairs[:: self.effort.kept]:
             best.take(self._tried(list(turned(pair, self.like))))
         for goal in best.open_goals()[:SWEPT]:
-            far = elsewhere(best.best(goal), self.like, self.rng)
-            best.take(self._tried(list(far)))
+            swept = elsewhere(best.best(goal), self.like, self.rng)
+            best.take(self._tried(list(swept)))
 
     def _climb(self, best: Best) -> None:
         """Up the slope of every release that is not reached, and of all together."""
         for _ in range(self.effort.steps):
             goals = best.open_goals()
             starts = [nudged(best.best(goal), self.like, self.rng) for goal in goals]
-            told = self._tried(flat(starts))
-            ends = np.cumsum([1 + len(each.pairs) for each in starts])
-            worth = [
+            tried_pairs = self._tried(flat(starts))
+            ends = np.cumsum([1 + len(start.pairs) for start in starts])
+            plan_report = [
                 best.worth(shares, goal)
-                for goal, shares in zip(goals, np.split(told.shares, ends[:-1]), strict=True)
+                for goal, shares in zip(goals, np.split(tried_pairs.shares, ends[:-1]), strict=True)
             ]
-            best.take(self._tried(uphill(starts, worth, self.like)))
+            best.take(self._tried(uphill(starts, plan_report, self.like)))
 
     def _tried(self, pairs: list[Pair]) -> TriedPair:
         if not pairs:
             return TriedPair([], np.zeros((0, len(self.releases))))
         one, other = records(pairs, self.like, self.unit)
-        last = max(self.like.n_users, 1) - 1
-        who = np.array([min(pair.who, last) for pair in pairs], np.int64)
+        last_user = max(self.like.n_users, 1) - 1
+        persons = np.array([min(pair.who, last_user) for pair in pairs], np.int64)
         columns = [
             release.shares(cells)
             for step in self.steps
             for release, cells in zip(
                 (r for r in self.releases if r.step is step),
-                _moves(step, one, other, who),
+                _moves(step, one, other, persons),
                 strict=True,
             )
         ]
         return TriedPair(pairs, np.stack(columns, axis=1))
 
 
-def _moves(step: Walked, one: Ratings, other: Ratings, who: NDArray[np.int64]) -> list[Cells]:
+def _moves(step: Walked, one: Ratings, other: Ratings, persons: NDArray[np.int64]) -> list[Cells]:
     """By how much each pair moves each part of a round."""
     moves = []
-    for a, b in zip(contributed(step, one, who), contributed(step, other, who), strict=True):
+    for a, b in zip(
+        contributed(step, one, persons), contributed(step, other, persons), strict=True
+    ):
         first, second = widened(a, b)
         gap = first.astype(np.float64) - second.astype(np.float64)
         moves.append(gap.tocsr())

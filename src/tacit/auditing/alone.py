@@ -56,9 +56,9 @@ def not_alone(
     )
     first, *rest = [dict(_followed(walked, company, watched)) for company in companies]
     faults = []
-    for company, told in zip(companies[1:], rest, strict=True):
-        for (name, person), mine in told.items():
-            if mine is None or not mine.same(_whole(first[name, person])):
+    for company, shares in zip(companies[1:], rest, strict=True):
+        for (name, person), mine in shares.items():
+            if mine is None or not mine.same(_checked_share(first[name, person])):
                 faults.append(f"{name}: {company.words}")
     return list(dict.fromkeys(faults))
 
@@ -66,18 +66,18 @@ def not_alone(
 def depends_on_others(method: Method, ratings: Ratings, items: Catalogue, *, users: int) -> bool:
     """Whether the same releases give another model where other people contribute."""
     walked = walk(method, ratings, items, users=users)
-    made = method.finish(walked.run.public, walked.last).digest()
+    model_digest = method.finish(walked.run.public, walked.last).digest()
     data = walked.ratings
     nobody = np.zeros(0, np.int64)
     rng = np.random.default_rng(SEED)
-    others = among_others(data, nobody, walked.run.order.unit, rng)
+    other_people = among_others(data, nobody, walked.run.order.unit, rng)
     state = walked.steps[0].state
     for round_, step in zip(walked.plan().rounds, walked.steps, strict=True):
         if step.released is not None:
-            block = _block(others, slice(0, others.n_users), round_, {})
+            block = _block(other_people, slice(0, other_people.n_users), round_, {})
             round_.contribute(block, state)
             state = round_.absorb(state, step.released)
-    return method.finish(walked.run.public, state).digest() != made
+    return method.finish(walked.run.public, state).digest() != model_digest
 
 
 def among_others(
@@ -104,47 +104,47 @@ def _followed(
 ) -> Iterator[tuple[tuple[str, int], OnesShare | None]]:
     """What each watched person adds to each round, in this company. The plan is a new one,
     and personal state moves on within the company."""
-    kept: dict[str, NDArray[np.float64]] = {}
+    personal: dict[str, NDArray[np.float64]] = {}
     for round_, step in zip(walked.plan().rounds, walked.steps, strict=True):
         if not is_checked(round_):
             continue
         if company.singly:
             for person in watched.tolist():
                 piece = slice(person, person + 1)
-                one = only(_block(company.ratings, piece, round_, kept), 0)
-                told = told_alone(round_, one, step.state)
-                _keep(round_, one, kept)
-                yield (round_.name, person), told
+                person_block = only(_block(company.ratings, piece, round_, personal), 0)
+                share = told_alone(round_, person_block, step.state)
+                _keep(round_, person_block, personal)
+                yield (round_.name, person), share
             continue
         order = company.people
         if any(part.kind is Kind.INPUT for part in round_.parts):
             order = None  # one number a cell: where each stands is public
         rows: Sequence[int] = range(company.ratings.n_users)
         piece = slice(0, company.ratings.n_users)
-        block = _block(company.ratings, piece if order is None else order, round_, kept)
+        block = _block(company.ratings, piece if order is None else order, round_, personal)
         if order is not None:
             rows = order.tolist()
-        given = round_.contribute(block, step.state)
-        _keep(round_, block, kept)
-        places = {person: place for place, person in enumerate(rows)}
+        contribution = round_.contribute(block, step.state)
+        _keep(round_, block, personal)
+        position_of = {person: position for position, person in enumerate(rows)}
         for person in watched.tolist():
-            told = told_by(round_, block, given, places[person])
-            yield (round_.name, person), told
+            share = told_by(round_, block, contribution, position_of[person])
+            yield (round_.name, person), share
 
 
 def _block(
-    ratings: Ratings, piece: Piece, round_: Round, kept: dict[str, NDArray[np.float64]]
+    ratings: Ratings, piece: Piece, round_: Round, personal: dict[str, NDArray[np.float64]]
 ) -> Block:
-    for each in round_.personal:
-        kept.setdefault(each.name, np.zeros((ratings.n_users, each.width)))
-    return block_of(ratings, piece, kept)
+    for member in round_.personal:
+        personal.setdefault(member.name, np.zeros((ratings.n_users, member.width)))
+    return block_of(ratings, piece, personal)
 
 
-def _keep(round_: Round, block: Block, kept: dict[str, NDArray[np.float64]]) -> None:
-    for each in round_.personal:
-        kept[each.name][block.people] = block.personal[each.name]
+def _keep(round_: Round, block: Block, personal: dict[str, NDArray[np.float64]]) -> None:
+    for member in round_.personal:
+        personal[member.name][block.people] = block.personal[member.name]
 
 
-def _whole(told: OnesShare | None) -> OnesShare:
-    assert told is not None
-    return told
+def _checked_share(share: OnesShare | None) -> OnesShare:
+    assert share is not None
+    return share

@@ -31,9 +31,9 @@ class RunsSoFar:
 
     runs: list[Guessed] = field(default_factory=list)
 
-    def add(self, found: Guessed) -> None:
+    def add(self, guessed: Guessed) -> None:
         """One more run, with canaries and coins of its own."""
-        self.runs.append(found)
+        self.runs.append(guessed)
 
     def against(self, mu: float) -> float:
         """The log of the evidence against independent Gaussian noise of this mu."""
@@ -59,9 +59,9 @@ class RunsSoFar:
 
 def until(runs: Iterable[Guessed], mu: float, mistake: float) -> Iterator[RunsSoFar]:
     """The evidence after each run; ends with the run that refutes `mu`."""
-    seen = RunsSoFar()
-    for found in runs:
-        seen.add(found)
-        yield seen
-        if seen.refutes(mu, mistake):
+    evidence = RunsSoFar()
+    for guessed in runs:
+        evidence.add(guessed)
+        yield evidence
+        if evidence.refutes(mu, mistake):
             return

@@ -36,9 +36,9 @@ class Nudged:
     moves: Floats
     pairs: list[Pair]
 
-    def slope(self, here: float, there: Floats) -> Floats:
+    def slope(self, base_worth: float, nudged_worth: Floats) -> Floats:
         """By each coordinate that was nudged."""
-        return np.asarray((there - here) / self.moves, np.float64)
+        return np.asarray((nudged_worth - base_worth) / self.moves, np.float64)
 
     def along(self, slope: Floats, like: Ratings) -> Iterator[Pair]:
         """The pair after steps of several lengths, back on the scale where they leave it."""
@@ -55,28 +55,30 @@ class Nudged:
 def nudged(pair: Pair, like: Ratings, rng: np.random.Generator) -> Nudged:
     """Every coordinate by itself, away from the nearer end of the scale."""
     schema = like.schema
-    places = np.arange(len(pair.value))
-    if len(places) > COORDINATES:
-        places = np.sort(rng.permutation(places)[:COORDINATES])
-    up = pair.value[places] <= schema.middle
+    coordinates = np.arange(len(pair.value))
+    if len(coordinates) > COORDINATES:
+        coordinates = np.sort(rng.permutation(coordinates)[:COORDINATES])
+    up = pair.value[coordinates] <= schema.middle
     moves = np.where(up, NUDGE, -NUDGE) * (schema.high - schema.low)
-    made = []
-    for place, move in zip(places.tolist(), moves.tolist(), strict=True):
+    pairs = []
+    for coordinate, move in zip(coordinates.tolist(), moves.tolist(), strict=True):
         value = pair.value.copy()
-        value[place] += move
-        made.append(replace(pair, value=value))
-    return Nudged(pair, places.astype(np.int64), moves, made)
+        value[coordinate] += move
+        pairs.append(replace(pair, value=value))
+    return Nudged(pair, coordinates.astype(np.int64), moves, pairs)
 
 
 def flat(all_nudged: Sequence[Nudged]) -> list[Pair]:
     """All of them, each pair before its nudges, to be tried at once."""
-    return [p for each in all_nudged for p in (each.pair, *each.pairs)]
+    return [p for nudges in all_nudged for p in (nudges.pair, *nudges.pairs)]
 
 
-def uphill(all_nudged: Sequence[Nudged], worth: Sequence[Floats], like: Ratings) -> list[Pair]:
-    """Steps up every slope. `worth` has, for each, the worth of `flat`'s pairs of its own."""
+def uphill(
+    all_nudged: Sequence[Nudged], plan_report: Sequence[Floats], like: Ratings
+) -> list[Pair]:
+    """Steps up every slope. `plan_report` has, for each, the worth of `flat`'s pairs of its own."""
     return [
         pair
-        for each, told in zip(all_nudged, worth, strict=True)
-        for pair in each.along(each.slope(float(told[0]), told[1:]), like)
+        for nudges, pair_worth in zip(all_nudged, plan_report, strict=True)
+        for pair in nudges.along(nudges.slope(float(pair_worth[0]), pair_worth[1:]), like)
     ]

@@ -14,7 +14,7 @@ from tacit.auditing.devices import play_devices
 from tacit.auditing.ground import Ground
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu_any
 from tacit.auditing.one_run import OneRun, measure, run_once
-from tacit.auditing.verdict import AttackFinding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, make_finding
 from tacit.auditing.walk import Walk, walk
 from tacit.data.catalogue import Catalogue
 from tacit.ledger.account import account
@@ -34,9 +34,9 @@ SUREST = 0.2
 GroundAttack = Callable[[Target, Ground], list[AttackFinding]]
 
 
-def proven(one: OneRun, target: Target) -> float:
+def proven(run: OneRun, target: Target) -> float:
     """What the account proves of the events that were drawn from."""
-    return _account(one.walked, target)
+    return _account(run.walked, target)
 
 
 def _account(walked: Walk, target: Target) -> float:
@@ -52,12 +52,12 @@ VIEWS = ("transcript", "published")
 
 def one_run(target: Target, ground: Ground, views: Sequence[str] = VIEWS) -> list[AttackFinding]:
     """A fit with canaries: what is bare, then the transcript, then the published model."""
-    one = run_once(ground.method(target), ground.people, ground.canaries, target.unit)
-    findings = [_bare(target, one)]
+    run = run_once(ground.method(target), ground.people, ground.canaries, target.unit)
+    findings = [_bare(target, run)]
     if target.calibration == "sound" and "transcript" in views:
-        findings.append(_transcript(target, one))
+        findings.append(_transcript(target, run))
     if "published" in views:
-        findings.append(_published(target, one))
+        findings.append(_published(target, run))
     return [finding for finding in findings if finding is not None]
 
 
@@ -83,7 +83,7 @@ def worst_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     )
     if broken:
         note = f"BROKEN bounds: {', '.join(broken)}; {note}"
-    finding = found(
+    finding = make_finding(
         target,
         WORST,
         got.epsilon,
@@ -108,7 +108,7 @@ def device_game(target: Target, ground: Ground) -> list[AttackFinding]:
     if got is None:
         return []
     won = got.won
-    finding = found(
+    finding = make_finding(
         target,
         DEVICE,
         won.epsilon,
@@ -121,11 +121,11 @@ def device_game(target: Target, ground: Ground) -> list[AttackFinding]:
     return [finding]
 
 
-def _bare(target: Target, one: OneRun) -> AttackFinding | None:
+def _bare(target: Target, run: OneRun) -> AttackFinding | None:
     """Sums of people's numbers that were released without noise."""
     bare = [
         f"{step.round.name}/{part.name}"
-        for step in one.walked.steps
+        for step in run.walked.steps
         if step.released is not None
         for part in step.round.parts
         if _is_bare(part, step.released[part.name], target)
@@ -133,11 +133,11 @@ def _bare(target: Target, one: OneRun) -> AttackFinding | None:
     if not bare:
         return None
     listed = ", ".join(bare[:4]) + (" ..." if len(bare) > 4 else "")
-    return found(
+    return make_finding(
         target,
         BARE,
         inf,
-        proven=proven(one, target),
+        proven=proven(run, target),
         leak=True,
         note=f"released without noise: {listed}",
         box="white",
@@ -152,39 +152,39 @@ def _is_bare(part: Part, released: Released, target: Target) -> bool:
     return target.calibration == "none" or not inside
 
 
-def _transcript(target: Target, one: OneRun) -> AttackFinding | None:
-    told = one.transcript
-    if not told.moves.any():
+def _transcript(target: Target, run: OneRun) -> AttackFinding | None:
+    transcript = run.transcript
+    if not transcript.moves.any():
         return None
-    got = measure(told, one.coins, delta=target.delta, mistake=target.mistake)
+    got = measure(transcript, run.coins, delta=target.delta, mistake=target.mistake)
     shared = ""
-    if told.shared:
-        shared = f"; everybody shares {', '.join(told.shared)}"
-    return found(
+    if transcript.shared:
+        shared = f"; everybody shares {', '.join(transcript.shared)}"
+    return make_finding(
         target,
         TRANSCRIPT,
         got.independent,
-        proven=proven(one, target),
-        note=f"{got.right} of {got.made} guesses about {len(one.coins)} canaries are right; "
+        proven=proven(run, target),
+        note=f"{got.right} of {got.made} guesses about {len(run.coins)} canaries are right; "
         f"their moves allow epsilon {got.reachable:.2f}; whatever depends on what: "
         f"{got.any:.2f}{shared}",
         box="white",
     )
 
 
-def _published(target: Target, one: OneRun) -> AttackFinding:
+def _published(target: Target, run: OneRun) -> AttackFinding:
     """Guess half of the canaries by a rule that the other half taught."""
-    half = np.arange(len(one.coins)) % 2 == 0
-    told = features(one.shared, one.canaries)
-    scores = learned_scores(told, one.coins, half)
-    made = round(SUREST * len(scores))
-    got = guess(scores, one.coins[~half], made)
+    half = np.arange(len(run.coins)) % 2 == 0
+    published = features(run.shared, run.canaries)
+    scores = learned_scores(published, run.coins, half)
+    guess_count = round(SUREST * len(scores))
+    got = guess(scores, run.coins[~half], guess_count)
     mu = least_mu_any(got, target.mistake)
-    return found(
+    return make_finding(
         target,
         PUBLISHED,
         GaussianCurve(mu).epsilon(target.delta),
-        proven=proven(one, target),
+        proven=proven(run, target),
         note=f"{got.right} of {got.made} guesses about {got.people} canaries are right, by "
         "a rule that the others taught",
         box="black",

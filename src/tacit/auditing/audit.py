@@ -14,7 +14,7 @@ from tacit.asked import by_name, flag, function, number
 from tacit.asked import path as asked_path
 from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
-from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target, found
+from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target, make_finding
 from tacit.errors import SettingError
 from tacit.methods import find, names, names_of
 from tacit.units import Unit
@@ -45,12 +45,12 @@ class Audit:
     @property
     def best(self) -> tuple[AttackFinding, ...]:
         """The attack that did best on each target, in the order of the targets."""
-        chosen: dict[tuple[str, ...], AttackFinding] = {}
+        best_of_target: dict[tuple[str, ...], AttackFinding] = {}
         for finding in self.findings:
-            now = chosen.get(finding.target)
-            if now is None or finding.reached > now.reached:
-                chosen[finding.target] = finding
-        return tuple(chosen.values())
+            current = best_of_target.get(finding.target)
+            if current is None or finding.reached > current.reached:
+                best_of_target[finding.target] = finding
+        return tuple(best_of_target.values())
 
     @property
     def fell(self) -> tuple[AttackFinding, ...]:
@@ -105,19 +105,19 @@ def audit(
     that is not refuted is not proven: a finding says how much of it was reached.
     """
     _check_kinds(epsilon, delta, quick, mistake, ground, progress)
-    asked = tuple(_targets(methods, epsilon, delta, unit, calibration))
-    chosen = _named(attacks)
+    targets = tuple(_targets(methods, epsilon, delta, unit, calibration))
+    chosen_attacks = _named(attacks)
     # A device's game takes the place of the transcript where nobody is trusted.
     measured = int(not {"device", "transcript"}.isdisjoint(attacks))
     measured += int("published" in attacks)
-    each = mistake / max(measured * len(asked), 1)
-    place = ground or invented_ground(quick)
+    mistake_each = mistake / max(measured * len(targets), 1)
+    tested_ground = ground or invented_ground(quick)
     findings: list[AttackFinding] = []
-    for done, target in enumerate(asked):
+    for index, target in enumerate(targets):
         if progress is not None:
-            progress(done, len(asked), target.method)
-        aimed = replace(target, mistake=each, quick=quick)
-        findings += _attacked(aimed, place, chosen)
+            progress(index, len(targets), target.method)
+        aimed = replace(target, mistake=mistake_each, quick=quick)
+        findings += _attacked(aimed, tested_ground, chosen_attacks)
     return Audit(tuple(findings), mistake, quick, command)
 
 
@@ -158,28 +158,28 @@ def _named(attacks: Sequence[str]) -> tuple[GroundAttack, ...]:
             f"there is no attack {', '.join(unknown)}" if unknown else "no attack was named",
             remedy=f"name some of {', '.join((*ATTACKS, CALENDAR))}",
         )
-    made: list[GroundAttack] = []
+    selected: list[GroundAttack] = []
     if "worst" in attacks:
-        made.append(worst_pair)
+        selected.append(worst_pair)
     if "device" in attacks:
-        made.append(device_game)
+        selected.append(device_game)
     if CALENDAR in attacks:
         from tacit.auditing.streams import calendar_pair
 
-        made.append(calendar_pair)
+        selected.append(calendar_pair)
     views = [view for view in VIEWS if view in attacks]
     if views:
-        made.append(partial(one_run, views=views))
-    return tuple(made)
+        selected.append(partial(one_run, views=views))
+    return tuple(selected)
 
 
 def _attacked(
-    target: Target, place: Ground, attacks: Iterable[GroundAttack]
+    target: Target, ground: Ground, attacks: Iterable[GroundAttack]
 ) -> list[AttackFinding]:
-    made = [finding for attack in attacks for finding in attack(target, place)]
-    if not made:
-        made = [
-            found(
+    findings = [finding for attack in attacks for finding in attack(target, ground)]
+    if not findings:
+        findings = [
+            make_finding(
                 target,
                 "none applies",
                 0.0,
@@ -187,7 +187,7 @@ def _attacked(
                 note="no attack of this audit applies to how this method runs",
             )
         ]
-    return made
+    return findings
 
 
 def _targets(
@@ -198,20 +198,20 @@ def _targets(
     calibration: Calibration,
 ) -> Iterable[Target]:
     """One for each method and unit that exists in this calibration."""
-    asked = None if methods is None else names_of(methods)
-    made = [
-        Target(name, one, calibration, epsilon, delta)
-        for name in (names() if asked is None else asked)
-        for one in _units(name, calibration)
-        if unit is None or one == unit
+    method_names = None if methods is None else names_of(methods)
+    targets = [
+        Target(name, claimed_unit, calibration, epsilon, delta)
+        for name in (names() if method_names is None else method_names)
+        for claimed_unit in _units(name, calibration)
+        if unit is None or claimed_unit == unit
     ]
-    if not made:
+    if not targets:
         raise SettingError(
             f"nothing to audit: no such method has the calibration {calibration}"
             + (f" at the unit {unit}" if unit else ""),
             remedy="docs/methods.md lists the units and calibrations of every method",
         )
-    return made
+    return targets
 
 
 def _units(name: str, calibration: Calibration) -> tuple[Unit, ...]:

@@ -66,9 +66,9 @@ def line(audit: Audit, finding: AttackFinding) -> list[str]:
     """One row of the table: a target, by the attack that did best."""
     proven = "–" if isinf(finding.proven) else f"{finding.proven:.2f}"
     claimed = "–" if finding.calibration == "none" else f"{finding.claimed:g}"
-    others = [each for each in audit.findings if each.target == finding.target]
-    measured = max((f.measured for f in others if f.mistake), default=0.0)
-    pairs = [f.measured for f in others if not f.mistake]
+    same_target = [candidate for candidate in audit.findings if candidate.target == finding.target]
+    measured = max((f.measured for f in same_target if f.mistake), default=0.0)
+    pairs = [f.measured for f in same_target if not f.mistake]
     return [
         finding.method,
         finding.unit,
@@ -133,14 +133,14 @@ def audit_page(audit: Audit) -> str:
         ("What it cannot show", "".join(paragraph(text) for text in LIMITS)),
         ("Every attack", table(columns, every)),
     ]
-    made = f"Tacit {__version__}"
+    footer = f"Tacit {__version__}"
     if audit.command:
-        made += f", by: {audit.command}"
+        footer += f", by: {audit.command}"
     if audit.quick:
-        made += "; quick: smaller crowds, so less is reached"
+        footer += "; quick: smaller crowds, so less is reached"
     return page(
         "Audit of privacy claims",
         sections,
         lead="Attacks on what is promised about single people, and how far each got.",
-        footer=made,
+        footer=footer,
     )

@@ -16,15 +16,15 @@ PAIRS = ("method", "unit", "what was seen", "witness")
 
 def audit_text(audit: Audit) -> str:
     """The command, one row a claim, and the pairs that a search found."""
-    claims = _table(COLUMNS, (line(audit, each) for each in audit.best))
+    claims = _table(COLUMNS, (line(audit, finding) for finding in audit.best))
     sure = (
         f"The chance that any true claim of the table is called refuted is at most "
         f"{audit.mistake:g}."
     )
     pairs = [
-        (each.method, each.unit, each.note, each.witness)
-        for each in audit.findings
-        if each.attack == WORST
+        (finding.method, finding.unit, finding.note, finding.witness)
+        for finding in audit.findings
+        if finding.attack == WORST
     ]
     text = f"`{audit.command}`\n\n{claims}\n\n{sure}\n"
     if pairs:

@@ -29,22 +29,22 @@ def best(trial: Law, event: TuningEvent) -> Law:
     """The law of the best trial, of outcomes in ascending order of their score."""
     above = np.clip(1 - np.concatenate([[0.0], np.cumsum(trial)]), 0.0, 1.0)
     # 1 - (1 - gamma) x in terms of 1 - x, which is small where it matters.
-    left = event.stop + (1 - event.stop) * above
+    tail = event.stop + (1 - event.stop) * above
     if event.eta[0] == 0:
-        reached = np.log(left) / log(event.stop)
+        reached = np.log(tail) / log(event.stop)
     else:
-        most = event.stop**-event.shape - 1
-        reached = (left**-event.shape - 1) / most
-    found: Law = np.maximum(np.diff(reached), 0.0)
-    return found
+        normalizer = event.stop**-event.shape - 1
+        reached = (tail**-event.shape - 1) / normalizer
+    law: Law = np.maximum(np.diff(reached), 0.0)
+    return law
 
 
 def divergence(one: Law, other: Law, order: float) -> float:
     """The Renyi divergence of two laws."""
-    there = one > 0
-    if (other[there] <= 0).any():
+    support = one > 0
+    if (other[support] <= 0).any():
         return inf
-    logs = order * np.log(one[there]) + (1 - order) * np.log(other[there])
+    logs = order * np.log(one[support]) + (1 - order) * np.log(other[support])
     top = float(logs.max())
     return (top + log(float(np.exp(logs - top).sum()))) / (order - 1)
 

@@ -23,31 +23,31 @@ RIDGE = 1.0
 def features(shared: Shared, canaries: Canaries) -> Floats:
     """One row a canary: the published numbers about her fresh items."""
     count = len(shared.catalogue)
-    found = [np.zeros((canaries.people, 0))]
+    blocks = [np.zeros((canaries.people, 0))]
     for array in shared.arrays.values():
         if array.dtype.kind != "f" or array.ndim > 2 or len(array) != count:
             continue
         table = np.asarray(array, np.float64).reshape(count, -1)
         picked = table[canaries.fresh][:, :, :COLUMNS]
-        found.append(picked.reshape(canaries.people, -1))
-    return np.concatenate(found, axis=1)
+        blocks.append(picked.reshape(canaries.people, -1))
+    return np.concatenate(blocks, axis=1)
 
 
-def learned_scores(told: Floats, coins: NDArray[np.bool_], half: NDArray[np.bool_]) -> Floats:
+def learned_scores(numbers: Floats, coins: NDArray[np.bool_], half: NDArray[np.bool_]) -> Floats:
     """Scores of those outside `half`, by a rule from the coins of `half` alone: above 0
     speaks for a coin that came up."""
-    known = told[half]
-    up, down = known[coins[half]], known[~coins[half]]
-    if not len(up) or not len(down) or not told.shape[1]:
+    training = numbers[half]
+    up, down = training[coins[half]], training[~coins[half]]
+    if not len(up) or not len(down) or not numbers.shape[1]:
         return np.zeros(int((~half).sum()))
-    middle = known.mean(axis=0)
-    spread = known.std(axis=0)
+    middle = training.mean(axis=0)
+    spread = training.std(axis=0)
     # What does not vary says nothing.
     scale = np.where(spread > 0, spread, np.inf)
-    standard = (known - middle) / scale
+    standard = (training - middle) / scale
     gap = (up.mean(axis=0) - down.mean(axis=0)) / scale
-    gram = standard.T @ standard + RIDGE * len(known) * np.eye(len(gap))
+    gram = standard.T @ standard + RIDGE * len(training) * np.eye(len(gap))
     rule = np.linalg.solve(gram, gap)
     centre = ((up.mean(axis=0) + down.mean(axis=0)) / 2 - middle) / scale
-    scores = ((told[~half] - middle) / scale - centre) @ rule
+    scores = ((numbers[~half] - middle) / scale - centre) @ rule
     return np.asarray(scores, np.float64)

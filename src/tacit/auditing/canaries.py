@@ -47,19 +47,19 @@ class CanaryShape:
     @property
     def prime(self) -> int:
         """The least prime whose square is enough for all canaries."""
-        least = max(isqrt(max(self.people - 1, 0)) + 1, self.signed, 2)
-        while any(least % d == 0 for d in range(2, isqrt(least) + 1)):
-            least += 1
-        return least
+        candidate = max(isqrt(max(self.people - 1, 0)) + 1, self.signed, 2)
+        while any(candidate % d == 0 for d in range(2, isqrt(candidate) + 1)):
+            candidate += 1
+        return candidate
 
     def over(self, rows: int, *, centred: bool = False) -> CanaryShape:
         """With the longest signatures that so many rows allow; at least two items make a
         pair. `centred`: of the last rows."""
         inside = int(INSIDE * rows)
-        most = inside // replace(self, signed=2).prime
-        signed = min(MOST_SIGNED, most)
-        last = inside if centred else 0
-        return replace(self, signed=signed if signed >= 2 else 0, last=last)
+        longest = inside // replace(self, signed=2).prime
+        signed = min(MOST_SIGNED, longest)
+        last_row = inside if centred else 0
+        return replace(self, signed=signed if signed >= 2 else 0, last=last_row)
 
 
 @dataclass(frozen=True)
@@ -116,30 +116,30 @@ def plant(people: Ratings, unit: Unit, shape: CanaryShape) -> Canaries:
     """Canaries among these people, over their items and fresh ones."""
     count, fresh = shape.people, shape.fresh
     base = people.n_items
-    own = base + np.arange(count * fresh).reshape(count, fresh)
-    cells = np.concatenate([signatures(people, shape), own], axis=1)
+    fresh_items = base + np.arange(count * fresh).reshape(count, fresh)
+    cells = np.concatenate([signatures(people, shape), fresh_items], axis=1)
     low, high = people.schema.low, people.schema.high
     # High and low by turns: a person's own mean takes nothing away.
-    turns = np.where(np.arange(cells.shape[1]) % 2 == 0, high, low)
-    values = np.tile(turns, (count, 1))
-    where = 0 if shape.signed else cells.shape[1] - 1
-    values[:, where] = high
+    alternating = np.where(np.arange(cells.shape[1]) % 2 == 0, high, low)
+    values = np.tile(alternating, (count, 1))
+    changed_column = 0 if shape.signed else cells.shape[1] - 1
+    values[:, changed_column] = high
     rows = np.repeat(np.arange(count), cells.shape[1])
-    there = np.ones(cells.shape, np.bool_)
+    present = np.ones(cells.shape, np.bool_)
     changed = values.copy()
     if unit == "user":
-        there[:] = False
+        present[:] = False
     elif unit == "rating":
-        there[:, where] = False
+        present[:, changed_column] = False
     else:
-        changed[:, where] = low
+        changed[:, changed_column] = low
     names = [f"canary {k}" for k in range(count)]
     users = [*people.users, *names]
     items = [*people.items, *(f"fresh {k}" for k in range(count * fresh))]
     wide = replace(people, items=items, time=None)
 
-    def with_cells(kept: NDArray[np.bool_], value: NDArray[np.float64]) -> Ratings:
-        flat = kept.ravel()
+    def with_cells(mask: NDArray[np.bool_], value: NDArray[np.float64]) -> Ratings:
+        flat = mask.ravel()
         return _ratings(
             wide,
             users,
@@ -150,7 +150,9 @@ def plant(people: Ratings, unit: Unit, shape: CanaryShape) -> Canaries:
         )
 
     everything = np.ones(cells.shape, np.bool_)
-    return Canaries(with_cells(everything, values), with_cells(there, changed), people.n_users, own)
+    return Canaries(
+        with_cells(everything, values), with_cells(present, changed), people.n_users, fresh_items
+    )
 
 
 def signatures(people: Ratings, shape: CanaryShape) -> NDArray[np.int64]:
@@ -158,11 +160,11 @@ def signatures(people: Ratings, shape: CanaryShape) -> NDArray[np.int64]:
     rated = np.bincount(people.item, minlength=people.n_items)
     order = np.argsort(-rated, kind="stable")
     prime = shape.prime
-    place = np.arange(shape.people)
+    canary = np.arange(shape.people)
     group = np.arange(shape.signed)
-    line = (place[:, None] // prime * group + place[:, None] % prime) % prime
-    first = max(shape.last - shape.signed * prime, 0)
-    return np.asarray(order[first + group * prime + line], np.int64)
+    line = (canary[:, None] // prime * group + canary[:, None] % prime) % prime
+    start = max(shape.last - shape.signed * prime, 0)
+    return np.asarray(order[start + group * prime + line], np.int64)
 
 
 def _ratings(

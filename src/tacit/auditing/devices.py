@@ -53,20 +53,20 @@ def play_devices(walked: Walk, *, delta: float, mistake: float, quick: bool) -> 
             event = events.get(f"{step.round.name}/{part.name}")
             if event is None or step.released is None:
                 continue
-            rows = [_given(step, part, side) for side in sides]
+            rows = [_contribution(step, part, side) for side in sides]
             report = _Report(part, event, rows[0], rows[1])
             if best is None or report.moved > best.moved:
                 best = report
     if best is None or best.moved == 0:
         return None
-    words = f"{RATED} items at {sides[0].value[0]:g}, and the same at {sides[1].value[0]:g}"
+    witness = f"{RATED} items at {sides[0].value[0]:g}, and the same at {sides[1].value[0]:g}"
     won = best.play(delta, mistake, 4 if quick else 1)
-    return LocalGame(won, best.event.name, words)
+    return LocalGame(won, best.event.name, witness)
 
 
 def _extremes(like: Ratings) -> tuple[Ratings, Ratings]:
     count = min(RATED, like.n_items)
-    one = replace(
+    lowest = replace(
         like,
         users=["device"],
         ptr=np.array([0, count], np.int64),
@@ -75,13 +75,13 @@ def _extremes(like: Ratings) -> tuple[Ratings, Ratings]:
         time=None,
     )
     high = np.full(count, like.schema.high, np.float32)
-    return one, replace(one, value=high)
+    return lowest, replace(lowest, value=high)
 
 
-def _given(step: Walked, part: Part, side: Ratings) -> Rows:
+def _contribution(step: Walked, part: Part, side: Ratings) -> Rows:
     block = block_of(side, slice(0, 1))
-    kept = {each.name: np.zeros((1, each.width)) for each in step.round.personal}
-    block = replace(block, personal=kept)
+    personal = {member.name: np.zeros((1, member.width)) for member in step.round.personal}
+    block = replace(block, personal=personal)
     return step.round.contribute(block, step.state)[part.name]
 
 
@@ -117,33 +117,35 @@ class _Report:
 
     def _likelihood(self, event: RandomizedChoice, rows: Rows, runs: int) -> Floats:
         """The exact ratio: an answer that one record favours is likelier by e^epsilon."""
-        said = choose(event, np.repeat(rows.values[:1], runs, axis=0))
-        first = np.isin(said, list(self._liked(self.one))).astype(np.float64)
-        second = np.isin(said, list(self._liked(self.other))).astype(np.float64)
+        answers = choose(event, np.repeat(rows.values[:1], runs, axis=0))
+        first = np.isin(answers, list(self._liked(self.one))).astype(np.float64)
+        second = np.isin(answers, list(self._liked(self.other))).astype(np.float64)
         return np.asarray(event.epsilon * (first - second), np.float64)
 
     def _whole(self, rows: Rows) -> Floats:
         part = self.part
-        made = bounded(part.bound, rows, name=part.name, people=1, size=part.size, width=part.width)
+        integers = bounded(
+            part.bound, rows, name=part.name, people=1, size=part.size, width=part.width
+        )
         dense = np.zeros((part.size, part.width))
-        np.add.at(dense, rows.index.astype(np.int64), made)
+        np.add.at(dense, rows.index.astype(np.int64), integers)
         return dense.ravel()
 
     def _vectors(self, runs: int, delta: float, mistake: float) -> Won:
         """Whole noised vectors, by the exact ratio over the numbers that the records move.
         Runs are independent, so the law of order statistics holds."""
         one, other = self._whole(self.one), self._whole(self.other)
-        moved = one != other
-        sides = one[moved], other[moved]
+        differs = one != other
+        sides = one[differs], other[differs]
         spread = own_noise(self.event, 1, 1).sd
         scores = []
         for side in sides:
             noise = [own_noise(self.event, 1, len(side)).steps.ravel() for _ in range(runs)]
-            seen = side + np.stack(noise)
-            scores.append(gaussian_ratio(seen, sides[0], sides[1], spread))
+            noised = side + np.stack(noise)
+            scores.append(gaussian_ratio(noised, sides[0], sides[1], spread))
         coins = np.repeat([True, False], runs)
-        made = round(MOST_GUESSED * len(coins))
-        found = guess(np.concatenate(scores), coins, made)
-        epsilon = GaussianCurve(least_mu(found, mistake)).epsilon(delta)
-        beyond = [int((each > 0).sum()) for each in scores]
+        guess_count = round(MOST_GUESSED * len(coins))
+        guessed = guess(np.concatenate(scores), coins, guess_count)
+        epsilon = GaussianCurve(least_mu(guessed, mistake)).epsilon(delta)
+        beyond = [int((ratios > 0).sum()) for ratios in scores]
         return Won(epsilon, 0.0, beyond[0], beyond[1], runs)

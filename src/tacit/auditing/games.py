@@ -43,47 +43,49 @@ def play(first: Floats, second: Floats, *, delta: float, mistake: float) -> Won:
     the runs of the first half suggest.
     """
     half = len(first) // 2, len(second) // 2
-    sign, threshold = _chosen(first[: half[0]], second[: half[1]], delta, mistake)
-    rest = sign * first[half[0] :], sign * second[half[1] :]
-    hits = int((rest[0] >= threshold).sum())
-    false = int((rest[1] >= threshold).sum())
-    proven = _proven((hits, len(rest[0])), (false, len(rest[1])), delta, mistake)
-    return Won(max(proven, 0.0), threshold, hits, false, len(rest[0]))
+    sign, threshold = _choose_threshold(first[: half[0]], second[: half[1]], delta, mistake)
+    remaining = sign * first[half[0] :], sign * second[half[1] :]
+    hits = int((remaining[0] >= threshold).sum())
+    false = int((remaining[1] >= threshold).sum())
+    proven = _proven((hits, len(remaining[0])), (false, len(remaining[1])), delta, mistake)
+    return Won(max(proven, 0.0), threshold, hits, false, len(remaining[0]))
 
 
 def most_epsilon(runs: int, mistake: float) -> float:
     """What a game of so many runs on each side can prove at best."""
-    whole = runs - runs // 2
-    return _proven((whole, whole), (0, whole), 0.0, mistake)
+    tested_runs = runs - runs // 2
+    return _proven((tested_runs, tested_runs), (0, tested_runs), 0.0, mistake)
 
 
-def laplace_ratio(seen: Floats, first: Floats, second: Floats, scale: float) -> Floats:
-    """log of the densities' ratio, for each row of `seen`."""
-    far = np.abs(seen - second).sum(axis=1)
-    near = np.abs(seen - first).sum(axis=1)
+def laplace_ratio(outputs: Floats, first: Floats, second: Floats, scale: float) -> Floats:
+    """log of the densities' ratio, for each row of `outputs`."""
+    far = np.abs(outputs - second).sum(axis=1)
+    near = np.abs(outputs - first).sum(axis=1)
     return np.asarray((far - near) / scale, np.float64)
 
 
-def gaussian_ratio(seen: Floats, first: Floats, second: Floats, sigma: float) -> Floats:
+def gaussian_ratio(outputs: Floats, first: Floats, second: Floats, sigma: float) -> Floats:
     """The same of Gaussian noise."""
-    far = ((seen - second) ** 2).sum(axis=1)
-    near = ((seen - first) ** 2).sum(axis=1)
+    far = ((outputs - second) ** 2).sum(axis=1)
+    near = ((outputs - first) ** 2).sum(axis=1)
     return np.asarray((far - near) / (2 * sigma**2), np.float64)
 
 
-def _chosen(first: Floats, second: Floats, delta: float, mistake: float) -> tuple[int, float]:
+def _choose_threshold(
+    first: Floats, second: Floats, delta: float, mistake: float
+) -> tuple[int, float]:
     """The half line that would prove most on these runs."""
-    best, chosen = -inf, (1, 0.0)
+    best, best_line = -inf, (1, 0.0)
     for sign in (1, -1):
-        both = np.unique(np.concatenate([sign * first, sign * second]))
-        step = max(1, len(both) // THRESHOLDS)
-        for threshold in both[::step].tolist():
+        candidates = np.unique(np.concatenate([sign * first, sign * second]))
+        step = max(1, len(candidates) // THRESHOLDS)
+        for threshold in candidates[::step].tolist():
             hits = int((sign * first >= threshold).sum())
             false = int((sign * second >= threshold).sum())
             proven = _proven((hits, len(first)), (false, len(second)), delta, mistake)
             if proven > best:
-                best, chosen = proven, (sign, threshold)
-    return chosen
+                best, best_line = proven, (sign, threshold)
+    return best_line
 
 
 def _proven(hits: tuple[int, int], false: tuple[int, int], delta: float, mistake: float) -> float:

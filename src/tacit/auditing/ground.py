@@ -41,11 +41,11 @@ class Ground:
 
     def method(self, target: Target) -> Method:
         """The method of a target, ready to be fitted."""
-        given: dict[str, Any] = dict(self.settings)
+        settings: dict[str, Any] = dict(self.settings)
         if target.calibration != "none":
-            given |= {"epsilon": target.epsilon, "delta": target.delta}
+            settings |= {"epsilon": target.epsilon, "delta": target.delta}
         return find(target.method)(
-            unit=target.unit, calibration=target.calibration, threads=1, **given
+            unit=target.unit, calibration=target.calibration, threads=1, **settings
         )
 
 
@@ -59,9 +59,9 @@ def like_model(model: Model, quick: bool, canaries: CanaryShape | None = None) -
     what an audit can carry, and the settings of its fit."""
     shared = model.shared
     schema = shared.schema
-    most = QUICK_PEOPLE if quick else MOST_PEOPLE
+    people_limit = QUICK_PEOPLE if quick else MOST_PEOPLE
     shape = Shape(
-        people=min(schema.users or PEOPLE, most),
+        people=min(schema.users or PEOPLE, people_limit),
         items=min(len(shared.catalogue), MOST_ITEMS),
         each=EACH,
         low=schema.low,
@@ -70,8 +70,8 @@ def like_model(model: Model, quick: bool, canaries: CanaryShape | None = None) -
     )
     people, _ = invent(shape)
     method = find(shared.method)
-    known = method.Settings.model_fields
-    settings = {k: v for k, v in shared.settings.items() if k in known}
+    setting_names = method.Settings.model_fields
+    settings = {k: v for k, v in shared.settings.items() if k in setting_names}
     return Ground(people, canaries or (QUICK if quick else WHOLE), settings)
 
 

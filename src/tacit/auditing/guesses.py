@@ -61,11 +61,11 @@ class GaussianCurve:
 
     def most(self, wrong: float) -> float:
         """Phi(Phi^-1(wrong) + mu)."""
-        return _moved(wrong, self.mu)
+        return _shift_normal(wrong, self.mu)
 
     def least(self, right: float) -> float:
         """Phi(Phi^-1(right) - mu)."""
-        return _moved(right, -self.mu)
+        return _shift_normal(right, -self.mu)
 
     def epsilon(self, delta: float) -> float:
         """The closed form."""
@@ -90,22 +90,22 @@ class PureCurve:
 
     def epsilon(self, delta: float) -> float:
         """Less where delta allows: for randomized response, whose curve this is."""
-        most = exp(self.pure)
+        exp_pure = exp(self.pure)
         # delta(e) = (e^pure - e^e)/(1 + e^pure)
-        left = most - delta * (1 + most)
-        return log(left) if left > 1 else 0.0
+        exp_epsilon = exp_pure - delta * (1 + exp_pure)
+        return log(exp_epsilon) if exp_epsilon > 1 else 0.0
 
 
-def guess(scores: Floats, coins: NDArray[np.bool_], made: int) -> Guessed:
-    """Guess `in` above 0 and `out` below, for the `made` scores furthest from 0. Ties are
+def guess(scores: Floats, coins: NDArray[np.bool_], count: int) -> Guessed:
+    """Guess `in` above 0 and `out` below, for the `count` scores furthest from 0. Ties are
     broken by place, which is no secret; a score of 0 is a wrong guess."""
-    order = np.argsort(-np.abs(scores), kind="stable")[:made]
+    order = np.argsort(-np.abs(scores), kind="stable")[:count]
     right = np.where(coins[order], scores[order] > 0, scores[order] < 0)
     return Guessed(len(scores), len(order), int(right.sum()))
 
 
 @lru_cache(maxsize=4096)
-def chance_independent(found: Guessed, mu: float) -> float:
+def chance_independent(guessed: Guessed, mu: float) -> float:
     """The chance of so many right guesses, or an upper bound of it, where everybody's score
     is N(+-mu/2, 1) with noise of its own, or is told apart less.
 
@@ -115,38 +115,38 @@ def chance_independent(found: Guessed, mu: float) -> float:
     """
     from scipy.special import bdtrc, betaincinv
 
-    people = found.people
-    made = found.made
-    right = found.right
+    people = guessed.people
+    guesses = guessed.made
+    right = guessed.right
     if right == 0:
         return 1.0
-    if made >= people:
+    if guesses >= people:
         sizes = np.zeros(1)
         masses = np.ones(1)
-        rest = 0.0
+        last_mass = 0.0
     else:
         ends = np.linspace(0, 1, BINS + 1)[1:]
         ends[-1] = 1 - LAST
-        places = betaincinv(people - made, made + 1, ends)
-        sizes = _sizes(places, mu)
+        chances = betaincinv(people - guesses, guesses + 1, ends)
+        sizes = _sizes(chances, mu)
         masses = np.diff(ends, prepend=0.0)
-        rest = LAST
+        last_mass = LAST
     chance = _right(sizes, mu)
-    tail = bdtrc(right - 1, made, chance)
-    return min(1.0, float((masses * tail).sum()) + rest)
+    tail = bdtrc(right - 1, guesses, chance)
+    return min(1.0, float((masses * tail).sum()) + last_mass)
 
 
-def chance_pure(found: Guessed, epsilon: float) -> float:
+def chance_pure(guessed: Guessed, epsilon: float) -> float:
     """The same where nobody can be told apart by more than e^epsilon: binomial, whatever
     depends on what (Steinke, Nasr & Jagielski 2023)."""
     from scipy.special import bdtrc
 
-    if found.right == 0:
+    if guessed.right == 0:
         return 1.0
-    return float(bdtrc(found.right - 1, found.made, 1 / (1 + exp(-epsilon))))
+    return float(bdtrc(guessed.right - 1, guessed.made, 1 / (1 + exp(-epsilon))))
 
 
-def is_possible(found: Guessed, curve: TradeOff, mistake: float) -> bool:
+def is_possible(guessed: Guessed, curve: TradeOff, mistake: float) -> bool:
     """Whether a mechanism with this curve may make at least so many right guesses with a
     chance of `mistake`, whatever depends on what.
 
@@ -154,39 +154,39 @@ def is_possible(found: Guessed, curve: TradeOff, mistake: float) -> bool:
     most(E[(r - W); W >= k - 1]/m). The least total of such p with p_v = mistake is found
     from the top; above 1 there is no such law (docs/proofs/audit.md, 3).
     """
-    people = found.people
-    made = found.made
-    right = found.right
+    people = guessed.people
+    guesses = guessed.made
+    right = guessed.right
     if right == 0:
         return True
     total = mistake
     hits = right * mistake
-    misses = (made - right) * mistake
+    misses = (guesses - right) * mistake
     for k in range(right, 0, -1):
-        needed = people * curve.least(min(hits / people, 1.0))
-        if needed > misses:
-            more = (needed - misses) / (made - k + 1)
-            total += more
-            hits += (k - 1) * more
-            misses = needed
+        misses_required = people * curve.least(min(hits / people, 1.0))
+        if misses_required > misses:
+            extra = (misses_required - misses) / (guesses - k + 1)
+            total += extra
+            hits += (k - 1) * extra
+            misses = misses_required
         if total > 1:
             return False
     return True
 
 
-def least_mu(found: Guessed, mistake: float) -> float:
+def least_mu(guessed: Guessed, mistake: float) -> float:
     """The mu below which every independent Gaussian mechanism is refuted."""
-    return _least(lambda mu: chance_independent(found, mu) >= mistake, MOST_MU)
+    return _least_parameter(lambda mu: chance_independent(guessed, mu) >= mistake, MOST_MU)
 
 
-def least_mu_any(found: Guessed, mistake: float) -> float:
+def least_mu_any(guessed: Guessed, mistake: float) -> float:
     """The mu below which every mechanism with such a curve is refuted."""
-    return _least(lambda mu: is_possible(found, GaussianCurve(mu), mistake), MOST_MU)
+    return _least_parameter(lambda mu: is_possible(guessed, GaussianCurve(mu), mistake), MOST_MU)
 
 
-def least_epsilon(found: Guessed, mistake: float) -> float:
+def least_epsilon(guessed: Guessed, mistake: float) -> float:
     """The pure epsilon below which every mechanism is refuted."""
-    return _least(lambda epsilon: chance_pure(found, epsilon) >= mistake, MOST_EPSILON)
+    return _least_parameter(lambda epsilon: chance_pure(guessed, epsilon) >= mistake, MOST_EPSILON)
 
 
 def interval(hits: int, runs: int, mistake: float) -> tuple[float, float]:
@@ -199,22 +199,22 @@ def interval(hits: int, runs: int, mistake: float) -> tuple[float, float]:
     return low, high
 
 
-class _Holds(Protocol):
+class _Consistency(Protocol):
     def __call__(self, parameter: float, /) -> bool: ...
 
 
-def _least(holds: _Holds, most: float) -> float:
+def _least_parameter(is_consistent: _Consistency, upper: float) -> float:
     """The least parameter that is not refuted; a larger one never is where this is not."""
-    if holds(0.0):
+    if is_consistent(0.0):
         return 0.0
-    low, high = 0.0, most
+    low, high = 0.0, upper
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        low, high = (low, middle) if is_consistent(middle) else (middle, high)
     return low
 
 
-def _moved(chance: float, by: float) -> float:
+def _shift_normal(chance: float, by: float) -> float:
     from scipy.special import ndtr, ndtri
 
     if chance <= 0:
@@ -224,15 +224,15 @@ def _moved(chance: float, by: float) -> float:
     return float(ndtr(ndtri(chance) + by))
 
 
-def _sizes(places: Floats, mu: float) -> Floats:
+def _sizes(chances: Floats, mu: float) -> Floats:
     """Where |N(mu/2, 1)| has these chances of being smaller, rounded up."""
     from scipy.special import ndtr
 
-    low = np.zeros_like(places)
-    high = np.full_like(places, mu / 2 + 40.0)
+    low = np.zeros_like(chances)
+    high = np.full_like(chances, mu / 2 + 40.0)
     for _ in range(60):
         middle = (low + high) / 2
-        below = ndtr(middle - mu / 2) - ndtr(-middle - mu / 2) < places
+        below = ndtr(middle - mu / 2) - ndtr(-middle - mu / 2) < chances
         low = np.where(below, middle, low)
         high = np.where(below, high, middle)
     return high

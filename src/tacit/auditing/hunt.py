@@ -54,11 +54,11 @@ def hunt(
             trial = values.copy()
             changed = rng.integers(0, size + 1, max(1, size // 4))
             trial[changed] = _draw(rng, len(changed), span)
-            other = float(_draw(rng, 1, span)[0])
+            replacement = float(_draw(rng, 1, span)[0])
             if swap:
                 move = _swapped(contribution, pick, trial)
             else:
-                move = _move(contribution, unit, pick, trial, other)
+                move = _move(contribution, unit, pick, trial, replacement)
             l2 = float(np.sqrt((move.astype(np.float64) ** 2).sum()))
             worst_l1 = max(worst_l1, float(np.abs(move).sum()))
             worst_l2 = max(worst_l2, l2)
@@ -126,13 +126,13 @@ def _move(
     unit: Unit,
     pick: NDArray[np.uint32],
     values: NDArray[np.float64],
-    other: float,
+    replacement: float,
 ) -> NDArray[np.int64]:
-    whole = contribution((pick, values))
+    contributed = contribution((pick, values))
     if unit == "user":
-        return whole
+        return contributed
     if unit == "rating":
-        return whole - contribution((pick[:-1], values[:-1]))
+        return contributed - contribution((pick[:-1], values[:-1]))
     changed = values.copy()
-    changed[-1] = other
-    return whole - contribution((pick, changed))
+    changed[-1] = replacement
+    return contributed - contribution((pick, changed))

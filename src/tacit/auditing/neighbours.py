@@ -61,31 +61,31 @@ def broken(
     ratings: Ratings,
     *,
     users: int,
-    most: int | None = None,
+    max_ratings: int | None = None,
     crowds: tuple[CrowdShape, ...] = CROWDS,
     seed: int = 7,
 ) -> list[str]:
     """Parts whose sum some neighbour moved by more than was charged, in words. The ratings
-    give the scale; `users` are declared, and `most` caps what is used of a person."""
-    found: list[str] = []
-    for place, crowd in enumerate(crowds):
-        rng = np.random.default_rng([seed, place])
-        data = invented(ratings, crowd, rng, most)
-        data = replace(data, schema=data.schema.declare(users, most))
+    give the scale; `users` are declared, and `max_ratings` caps what is used of a person."""
+    violations: list[str] = []
+    for crowd_index, crowd in enumerate(crowds):
+        rng = np.random.default_rng([seed, crowd_index])
+        data = invented(ratings, crowd, rng, max_ratings)
+        data = replace(data, schema=data.schema.declare(users, max_ratings))
         walked = walk(method, data, items, users=users)
         plan = walked.run.settled.plan
         used = walked.ratings
         for k, step in enumerate(walked.steps):
             if not _is_summed(step):
                 continue
-            before = walked.steps[: k + 1]
+            steps_so_far = walked.steps[: k + 1]
             claims = {
                 part.name: part.bound.sensitivity(plan.unit, plan.limited)
                 for part in step.round.parts
             }
-            hunted = _hunt(before, used, plan.unit, crowd, rng, claims)
-            found += [f"{step.round.name}/{name}" for name in hunted]
-    return list(dict.fromkeys(found))
+            hunted = _hunt(steps_so_far, used, plan.unit, crowd, rng, claims)
+            violations += [f"{step.round.name}/{name}" for name in hunted]
+    return list(dict.fromkeys(violations))
 
 
 def _is_summed(step: Walked) -> bool:
@@ -95,7 +95,7 @@ def _is_summed(step: Walked) -> bool:
 
 
 def _hunt(
-    before: tuple[Walked, ...],
+    steps: tuple[Walked, ...],
     data: Ratings,
     unit: Unit,
     crowd: CrowdShape,
@@ -106,11 +106,11 @@ def _hunt(
     best = 0.0
     for _ in range(crowd.climbs):
         trial = _changed(data, rng)
-        here = _sums(before, trial, crowd)
-        there = _sums(before, neighbour(trial, unit, rng), crowd)
+        base_sums = _sums(steps, trial, crowd)
+        neighbour_sums = _sums(steps, neighbour(trial, unit, rng), crowd)
         size = 0.0
         for name, claim in claims.items():
-            move = (here[name] - there[name]).astype(np.float64)
+            move = (base_sums[name] - neighbour_sums[name]).astype(np.float64)
             l2 = float(np.sqrt((move**2).sum()))
             size = max(size, l2 / claim.l2 if claim.l2 < np.inf else 0.0)
             room = 1 + ROUNDING
@@ -125,17 +125,17 @@ def _hunt(
             best, data = size, trial
 
 
-def _sums(before: tuple[Walked, ...], data: Ratings, crowd: CrowdShape) -> Sums:
+def _sums(steps: tuple[Walked, ...], data: Ratings, crowd: CrowdShape) -> Sums:
     """The exact sums of the last round. Earlier rounds are run first where people keep
     something between rounds."""
     engine = _Blocks(data, crowd.block)
-    if not any(step.round.personal for step in before):
-        before = before[-1:]
-    found: Sums = {}
-    for step in before:
+    if not any(step.round.personal for step in steps):
+        steps = steps[-1:]
+    sums: Sums = {}
+    for step in steps:
         if _is_summed(step):
-            found = engine.exact(step)
-    return found
+            sums = engine.exact(step)
+    return sums
 
 
 class _Blocks(Threads):
@@ -162,13 +162,13 @@ class _Blocks(Threads):
 
 
 def invented(
-    ratings: Ratings, crowd: CrowdShape, rng: np.random.Generator, most: int | None = None
+    ratings: Ratings, crowd: CrowdShape, rng: np.random.Generator, max_ratings: int | None = None
 ) -> Ratings:
     """A crowd over the items and the scale of these ratings."""
     among = min(AMONG, ratings.n_items)
     counts = rng.integers(1, crowd.little + 1, crowd.people)
     counts[0] = crowd.much
-    counts = np.minimum(counts, min(among - 1, most or among))
+    counts = np.minimum(counts, min(among - 1, max_ratings or among))
     rows = [np.sort(rng.permutation(among)[:count]) for count in counts]
     ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     names = [f"invented {k}" for k in range(crowd.people)]
@@ -180,10 +180,10 @@ def invented(
         value=np.zeros(ptr[-1], np.float32),
         time=None,
     )
-    return replace(empty, value=_drawn(empty, int(ptr[-1]), rng))
+    return replace(empty, value=_draw_values(empty, int(ptr[-1]), rng))
 
 
-def _drawn(ratings: Ratings, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def _draw_values(ratings: Ratings, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
     low, high = ratings.schema.low, ratings.schema.high
     ends = rng.choice([low, high, high], count)
     between = rng.uniform(low, high, count)
@@ -194,7 +194,7 @@ def _changed(ratings: Ratings, rng: np.random.Generator) -> Ratings:
     """With some other values."""
     value = ratings.value.copy()
     cells = rng.integers(0, len(value), max(1, len(value) // 4))
-    value[cells] = _drawn(ratings, len(cells), rng)
+    value[cells] = _draw_values(ratings, len(cells), rng)
     return replace(ratings, value=value)
 
 

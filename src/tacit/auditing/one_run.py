@@ -23,7 +23,7 @@ from tacit.auditing.guesses import (
     least_mu,
     least_mu_any,
 )
-from tacit.auditing.transcript import Transcript, read
+from tacit.auditing.transcript import Transcript, read_transcript
 from tacit.auditing.walk import Walk, walk
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
@@ -83,8 +83,8 @@ def run_once(
 ) -> OneRun:
     """Plant canaries among these people, toss their coins, and fit once."""
     declared = users or people.n_users + shape.people
-    begun = shape if shape.fresh else shape.over(people.n_items)
-    canaries = plant(people, unit, begun)
+    start_shape = shape if shape.fresh else shape.over(people.n_items)
+    canaries = plant(people, unit, start_shape)
     plan = _Run(method, people, canaries.items, declared, None).settled.plan
     fitted = suited(shape, plan, people.n_items)
     if not fitted.fresh + fitted.signed:
@@ -93,13 +93,13 @@ def run_once(
             "others rate too",
             remedy="give --fresh 1 or more",
         )
-    if fitted != begun:
+    if fitted != start_shape:
         canaries = plant(people, unit, fitted)
     # Fresh coins: they are the secret that is guessed.
     rng = np.random.default_rng(list(token_bytes(16)))
     coins = rng.random(canaries.people) < 0.5
     walked = walk(method, canaries.drawn(coins), canaries.items, users=declared)
-    return OneRun(canaries, coins, walked, read(walked, canaries))
+    return OneRun(canaries, coins, walked, read_transcript(walked, canaries))
 
 
 def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
@@ -112,42 +112,42 @@ def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
     grams = [part for _, part in plan.parts if part.form == "gram"]
     if not grams:
         wide = any(p.width > 1 and p.size > 1 for _, p in plan.parts)
-        few = replace(shape, signed=FEW_SIGNED)
-        fits = wide and few.prime * FEW_SIGNED <= items
-        return few if fits else shape
+        smaller_shape = replace(shape, signed=FEW_SIGNED)
+        fits = wide and smaller_shape.prime * FEW_SIGNED <= items
+        return smaller_shape if fits else shape
     rows = min(part.size for part in grams)
     share = min(sum(p.share for p in grams) / (plan.whole or 1.0), 1.0)
-    left = min(2 * (1 - share), 1.0)
-    least = min(LEAST_FRESH, shape.fresh)
-    fresh = max(least, round(left * shape.fresh))
+    fresh_share = min(2 * (1 - share), 1.0)
+    fresh_floor = min(LEAST_FRESH, shape.fresh)
+    fresh = max(fresh_floor, round(fresh_share * shape.fresh))
     centred = any(part.centred for part in grams)
-    made = replace(shape, fresh=fresh).over(min(rows, items), centred=centred)
-    if share > 0.5 and made.signed < LEAST_SIGNED:
+    suited_shape = replace(shape, fresh=fresh).over(min(rows, items), centred=centred)
+    if share > 0.5 and suited_shape.signed < LEAST_SIGNED:
         # Fewer canaries who can be seen are worth more than many who cannot.
         few_people = max(int(INSIDE * rows) // LEAST_SIGNED - 1, 2) ** 2
-        few = replace(made, people=min(few_people, shape.people))
-        made = few.over(rows, centred=centred)
-    return made
+        smaller_shape = replace(suited_shape, people=min(few_people, shape.people))
+        suited_shape = smaller_shape.over(rows, centred=centred)
+    return suited_shape
 
 
 def measure(
-    told: Transcript, coins: NDArray[np.bool_], *, delta: float, mistake: float
+    transcript: Transcript, coins: NDArray[np.bool_], *, delta: float, mistake: float
 ) -> MeasuredEpsilons:
     """What the scores of a transcript prove."""
-    many = round(MOST_GUESSED * len(coins))
-    found = guess(told.scores, coins, many)
+    guess_count = round(MOST_GUESSED * len(coins))
+    guessed = guess(transcript.scores, coins, guess_count)
     # Half of the canaries move at least so far: a few that move less change little.
-    most = float(np.median(told.moves))
-    if told.pure:
-        proven = PureCurve(least_epsilon(found, mistake)).epsilon(delta)
-        reachable = PureCurve(most).epsilon(delta)
-        return MeasuredEpsilons(proven, proven, found.right, found.made, reachable)
-    few = max(1, round(FEW_GUESSED * len(coins)))
-    surest = guess(told.scores, coins, few)
+    median_move = float(np.median(transcript.moves))
+    if transcript.pure:
+        proven = PureCurve(least_epsilon(guessed, mistake)).epsilon(delta)
+        reachable = PureCurve(median_move).epsilon(delta)
+        return MeasuredEpsilons(proven, proven, guessed.right, guessed.made, reachable)
+    surest_count = max(1, round(FEW_GUESSED * len(coins)))
+    surest = guess(transcript.scores, coins, surest_count)
     return MeasuredEpsilons(
-        GaussianCurve(least_mu(found, mistake)).epsilon(delta),
+        GaussianCurve(least_mu(guessed, mistake)).epsilon(delta),
         GaussianCurve(least_mu_any(surest, mistake)).epsilon(delta),
-        found.right,
-        found.made,
-        GaussianCurve(most).epsilon(delta),
+        guessed.right,
+        guessed.made,
+        GaussianCurve(median_move).epsilon(delta),
     )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.guesses import Guessed, guess, is_possible
-from tacit.auditing.verdict import AttackFinding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, make_finding
 from tacit.errors import DataError
 from tacit.units import Unit
 
@@ -74,22 +74,22 @@ def audit_lists(
     has `canary`, `item` and `coin` (1 where she was in the second training), a row for each
     of her items, and optionally `sign` (-1 for an item that she rated low).
     """
-    told = _table(canaries, ("canary", "item", "coin"))
-    moved = _standing(after)
+    canary_table = _table(canaries, ("canary", "item", "coin"))
+    rises = _standing(after)
     for item, height in _standing(before).items():
-        moved[item] = moved.get(item, 0.0) - height
-    scores, coins = _scores(told, moved)
+        rises[item] = rises.get(item, 0.0) - height
+    scores, coins = _scores(canary_table, rises)
     target = Target(name, unit, "sound", epsilon, delta, mistake)
     # The middle is where half of all canaries are, which is no secret.
     centred = scores - np.median(scores)
     best, proven = None, 0.0
     for share in SHARES:
         got = guess(centred, coins, max(1, round(share * len(coins))))
-        least = least_claim(got, delta, mistake / len(SHARES))
-        if best is None or least > proven:
-            best, proven = got, least
+        refuted_epsilon = least_claim(got, delta, mistake / len(SHARES))
+        if best is None or refuted_epsilon > proven:
+            best, proven = got, refuted_epsilon
     assert best is not None
-    return found(
+    return make_finding(
         target,
         LISTS,
         proven,
@@ -105,8 +105,8 @@ def least_claim(got: Guessed, delta: float, mistake: float) -> float:
         return 0.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        holds = is_possible(got, ClaimedCurve(middle, delta), mistake)
-        low, high = (low, middle) if holds else (middle, high)
+        is_consistent = is_possible(got, ClaimedCurve(middle, delta), mistake)
+        low, high = (low, middle) if is_consistent else (middle, high)
     return low
 
 
@@ -125,49 +125,49 @@ def _standing(path: str | Path) -> dict[str, float]:
         )
     if not np.isfinite(height).all():
         raise DataError(f"{path} has a score or rank that is no number")
-    found: dict[str, float] = {}
+    standing: dict[str, float] = {}
     for item, value in zip(table["item"].to_list(), height, strict=True):
-        found[str(item)] = found.get(str(item), 0.0) + float(value)
-    return found
+        standing[str(item)] = standing.get(str(item), 0.0) + float(value)
+    return standing
 
 
 def _scores(
-    told: pl.DataFrame, moved: Mapping[str, float]
+    canary_table: pl.DataFrame, rises: Mapping[str, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """How far up the items of each canary moved, and her coin."""
-    names = [str(name) for name in told["canary"].to_list()]
-    order = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    who = np.array([order[name] for name in names])
-    up = np.array([moved.get(str(item), 0.0) for item in told["item"].to_list()])
-    if "sign" in told.columns:
-        up = up * told["sign"].to_numpy().astype(np.float64)
-    coin = told["coin"].to_numpy().astype(np.int64)
+    names = [str(name) for name in canary_table["canary"].to_list()]
+    order = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    canary = np.array([order[name] for name in names])
+    up = np.array([rises.get(str(item), 0.0) for item in canary_table["item"].to_list()])
+    if "sign" in canary_table.columns:
+        up = up * canary_table["sign"].to_numpy().astype(np.float64)
+    coin = canary_table["coin"].to_numpy().astype(np.int64)
     if not np.isin(coin, (0, 1)).all():
         raise DataError("a coin of a canary is neither 0 nor 1")
-    mean = np.bincount(who, coin) / np.bincount(who)
+    mean = np.bincount(canary, coin) / np.bincount(canary)
     if not np.isin(mean, (0.0, 1.0)).all():
         raise DataError("a canary has two different coins")
     if len(order) < 2:
         raise DataError("an audit needs more than one canary")
-    summed = np.asarray(np.bincount(who, up), np.float64)
+    summed = np.asarray(np.bincount(canary, up), np.float64)
     return summed, np.asarray(mean == 1, np.bool_)
 
 
-def _table(path: str | Path, needed: tuple[str, ...]) -> pl.DataFrame:
+def _table(path: str | Path, required: tuple[str, ...]) -> pl.DataFrame:
     import polars as pl
 
-    place = Path(path)
-    if not place.is_file():
+    file_path = Path(path)
+    if not file_path.is_file():
         raise DataError(
-            f"{place} is not a file",
+            f"{file_path} is not a file",
             remedy="name it as it is called; docs/audit.md describes the files",
         )
-    read = pl.read_parquet if place.suffix == ".parquet" else pl.read_csv
-    table = read(place)
-    missing = [name for name in needed if name not in table.columns]
+    reader = pl.read_parquet if file_path.suffix == ".parquet" else pl.read_csv
+    table = reader(file_path)
+    missing = [name for name in required if name not in table.columns]
     if missing:
         raise DataError(
-            f"{place} has no column {', '.join(missing)}",
+            f"{file_path} has no column {', '.join(missing)}",
             remedy="docs/audit.md describes the three files",
         )
     return table

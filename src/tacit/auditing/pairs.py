@@ -37,17 +37,17 @@ class Pair:
 
     def words(self, unit: Unit) -> str:
         """For people: the record, and what differs."""
-        shown = ", ".join(
+        cells = ", ".join(
             f"item {i}: {v:g}" for i, v in zip(self.item[:8], self.value[:8], strict=True)
         )
-        more = f" and {len(self.item) - 8} more" if len(self.item) > 8 else ""
-        record = f"{shown}{more}"
+        remainder_note = f" and {len(self.item) - 8} more" if len(self.item) > 8 else ""
+        record = f"{cells}{remainder_note}"
         if unit == "user":
             return f"a person with {record}; there or not"
-        where = int(self.item[self.cell])
+        item = int(self.item[self.cell])
         if unit == "rating":
-            return f"a person with {record}; with or without item {where}"
-        return f"a person with {record}; item {where} at {self.other:g} instead"
+            return f"a person with {record}; with or without item {item}"
+        return f"a person with {record}; item {item} at {self.other:g} instead"
 
 
 def random_pair(rng: np.random.Generator, like: Ratings) -> Pair:
@@ -70,8 +70,8 @@ def random_pair(rng: np.random.Generator, like: Ratings) -> Pair:
     value = value.astype(np.float64)
     if rng.random() < 0.5:
         value[cell] = low if value.mean() > like.schema.middle else high
-    who = int(rng.integers(max(like.n_users, 1)))
-    return _settled(Pair(item.astype(np.int64), value, cell, who=who), like)
+    person = int(rng.integers(max(like.n_users, 1)))
+    return _with_opposite(Pair(item.astype(np.int64), value, cell, who=person), like)
 
 
 def changed(pair: Pair, rng: np.random.Generator, like: Ratings) -> Pair:
@@ -82,8 +82,8 @@ def changed(pair: Pair, rng: np.random.Generator, like: Ratings) -> Pair:
     kind = rng.integers(5)
     if kind <= 1:
         which = rng.integers(0, len(value), max(1, len(value) // 4))
-        drawn = rng.choice([low, high, like.schema.middle], len(which))
-        value[which] = drawn
+        new_values = rng.choice([low, high, like.schema.middle], len(which))
+        value[which] = new_values
     elif kind == 2:
         fresh = int(rng.integers(like.n_items))
         if fresh not in item:
@@ -96,21 +96,21 @@ def changed(pair: Pair, rng: np.random.Generator, like: Ratings) -> Pair:
             item, value = np.delete(item, gone), np.delete(value, gone)
             cell -= int(gone < cell)
     else:
-        more = rng.permutation(like.n_items)[: max(1, len(item) // 2)]
-        more = np.setdiff1d(more, item)
-        item = np.concatenate([item, more])
-        value = np.concatenate([value, rng.choice([low, high], len(more))])
-    return _settled(replace(pair, item=item, value=value, cell=cell), like)
+        added_items = rng.permutation(like.n_items)[: max(1, len(item) // 2)]
+        added_items = np.setdiff1d(added_items, item)
+        item = np.concatenate([item, added_items])
+        value = np.concatenate([value, rng.choice([low, high], len(added_items))])
+    return _with_opposite(replace(pair, item=item, value=value, cell=cell), like)
 
 
 def turned(pair: Pair, like: Ratings) -> Iterator[Pair]:
     """Each coordinate by itself, at either end or in the middle."""
     schema = like.schema
-    for place in range(len(pair.value)):
+    for position in range(len(pair.value)):
         for end in (schema.low, schema.middle, schema.high):
-            if pair.value[place] != end:
+            if pair.value[position] != end:
                 value = pair.value.copy()
-                value[place] = end
+                value[position] = end
                 yield replace(pair, value=value)
 
 
@@ -122,8 +122,8 @@ def elsewhere(pair: Pair, like: Ratings, rng: np.random.Generator) -> Iterator[P
         item = pair.item.copy()
         item[pair.cell] = fresh
         yield replace(pair, item=item)
-    for who in rng.permutation(like.n_users)[:PLACES].tolist():
-        yield replace(pair, who=int(who))
+    for person in rng.permutation(like.n_users)[:PLACES].tolist():
+        yield replace(pair, who=int(person))
 
 
 def every_small_pair(like: Ratings, unit: Unit) -> Iterator[Pair]:
@@ -134,15 +134,15 @@ def every_small_pair(like: Ratings, unit: Unit) -> Iterator[Pair]:
     items = order[:SMALL].astype(np.int64)
     levels = (None, schema.low, schema.middle, schema.high)
     for record in product(levels, repeat=len(items)):
-        there = [place for place, v in enumerate(record) if v is not None]
-        if not there:
+        rated = [position for position, v in enumerate(record) if v is not None]
+        if not rated:
             continue
-        value = np.array([record[place] for place in there], np.float64)
-        pair = Pair(items[there], value)
+        value = np.array([record[position] for position in rated], np.float64)
+        pair = Pair(items[rated], value)
         if unit == "user":
             yield pair
             continue
-        for cell in range(len(there)):
+        for cell in range(len(rated)):
             for other in (schema.low, schema.high):
                 if unit == "rating" or other != value[cell]:
                     yield replace(pair, cell=cell, other=other)
@@ -151,24 +151,24 @@ def every_small_pair(like: Ratings, unit: Unit) -> Iterator[Pair]:
 def records(pairs: Sequence[Pair], like: Ratings, unit: Unit) -> tuple[Ratings, Ratings]:
     """Both records of every pair, as people over these items."""
     sides: list[Ratings] = []
-    for first in (True, False):
+    for is_first in (True, False):
         item = []
         value = []
         counts = []
         for pair in pairs:
-            kept = np.ones(len(pair.item), np.bool_)
-            shown = pair.value
-            if not first and unit == "user":
-                kept[:] = False
-            elif not first and unit == "rating":
-                kept[pair.cell] = False
-            elif not first:
-                shown = shown.copy()
-                shown[pair.cell] = pair.other
-            order = np.argsort(pair.item[kept], kind="stable")
-            item.append(pair.item[kept][order])
-            value.append(shown[kept][order])
-            counts.append(int(kept.sum()))
+            present = np.ones(len(pair.item), np.bool_)
+            cell_values = pair.value
+            if not is_first and unit == "user":
+                present[:] = False
+            elif not is_first and unit == "rating":
+                present[pair.cell] = False
+            elif not is_first:
+                cell_values = cell_values.copy()
+                cell_values[pair.cell] = pair.other
+            order = np.argsort(pair.item[present], kind="stable")
+            item.append(pair.item[present][order])
+            value.append(cell_values[present][order])
+            counts.append(int(present.sum()))
         sides.append(_people(like, item, value, counts))
     return sides[0], sides[1]
 
@@ -189,9 +189,9 @@ def _people(
     )
 
 
-def _settled(pair: Pair, like: Ratings) -> Pair:
+def _with_opposite(pair: Pair, like: Ratings) -> Pair:
     """With the other value of its cell at the other end of the scale."""
     schema = like.schema
-    now = pair.value[pair.cell]
-    other = schema.low if now > schema.middle else schema.high
+    current = pair.value[pair.cell]
+    other = schema.low if current > schema.middle else schema.high
     return replace(pair, other=float(other))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tacit.auditing.black_box import learned_scores
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu, least_mu_any
 from tacit.auditing.one_run import MOST_GUESSED
-from tacit.auditing.verdict import AttackFinding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, make_finding
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.federation.agreed.assembled import Assembled, assemble
 from tacit.federation.device.device import Device
@@ -71,13 +71,15 @@ class Recorder:
 
     seen: list[SeenByParty] = field(default_factory=list)
 
-    def note(self, party: str, what: str, data: bytes) -> None:
+    def note(self, party: str, kind: str, data: bytes) -> None:
         """One more message or file."""
-        self.seen.append(SeenByParty(party, what, data))
+        self.seen.append(SeenByParty(party, kind, data))
 
-    def of(self, party: str, what: str) -> list[bytes]:
+    def of(self, party: str, kind: str) -> list[bytes]:
         """What a party saw of one kind, in order."""
-        return [each.data for each in self.seen if each.party == party and each.what == what]
+        return [
+            message.data for message in self.seen if message.party == party and message.what == kind
+        ]
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Recorded:
 def record(unit: Unit, epsilon: float, delta: float, devices: int) -> Recorded:
     """One round of a federation, with everybody's coin tossed and everything recorded."""
     ids = [f"i{k}" for k in range(devices * OWN)]
-    made = assemble(
+    assembled = assemble(
         Task(
             method=METHOD,
             unit=unit,
@@ -114,56 +116,60 @@ def record(unit: Unit, epsilon: float, delta: float, devices: int) -> Recorded:
     rng = np.random.default_rng(list(token_bytes(16)))
     coins = rng.random(devices) < 0.5
     secrets = [token_bytes(32) for _ in range(devices)]
-    state = pack_state(made.first_state.packed())
+    state = pack_state(assembled.first_state.packed())
     recorder = Recorder()
-    told = Announcement(
-        task=made.task.name,
+    announcement = Announcement(
+        task=assembled.task.name,
         round=0,
         attempt=0,
         nonce=NONCE,
         key=ROUND_KEY,
         joined=devices,
         least=devices,
-        enough=made.task.enough,
+        enough=assembled.task.enough,
         seconds=9.0,
     )
     bodies: list[bytes] = []
     exact: tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]] = ([], [])
-    for place in range(devices):
-        both = [_device(made, place, unit, up) for up in (True, False)]
-        for kept, one in zip(exact, both, strict=True):
-            kept.append(_contribution(made, one))
-        sender = both[0] if coins[place] else both[1]
-        body = sender.answer(told, memoryview(state), secrets[place])
+    for index in range(devices):
+        pair = [_device(assembled, index, unit, up) for up in (True, False)]
+        for contributions, device in zip(exact, pair, strict=True):
+            contributions.append(_contribution(assembled, device))
+        sender = pair[0] if coins[index] else pair[1]
+        body = sender.answer(announcement, memoryview(state), secrets[index])
         bodies.append(body)
         recorder.note(AGGREGATOR, "upload", body)
     with TemporaryDirectory() as folder:
-        answer = asyncio.run(_summed(made, bodies, Path(folder), recorder))
+        answer = asyncio.run(_summed(assembled, bodies, Path(folder), recorder))
     recorder.note(RECOMMENDER, "sum", answer)
     records = np.stack(exact[0]), np.stack(exact[1])
-    return Recorded(recorder, made, coins, secrets, records, state)
+    return Recorded(recorder, assembled, coins, secrets, records, state)
 
 
 def audit_parties(target: Target, devices: int = DEVICES) -> list[AttackFinding]:
     """What either server, and both together, find out about the coins."""
-    done = record(target.unit, target.epsilon, target.delta, devices)
-    return [_aggregator(target, done), _recommender(target, done), _both(target, done)]
+    recorded = record(target.unit, target.epsilon, target.delta, devices)
+    return [
+        _aggregator(target, recorded),
+        _recommender(target, recorded),
+        _both_servers(target, recorded),
+    ]
 
 
-def _aggregator(target: Target, done: Recorded) -> AttackFinding:
+def _aggregator(target: Target, recorded: Recorded) -> AttackFinding:
     """Masked words, sizes, headers: a rule from half of the devices, used on the others."""
-    bodies = done.recorder.of(AGGREGATOR, "upload")
+    bodies = recorded.recorder.of(AGGREGATOR, "upload")
     sizes = {len(body) for body in bodies}
-    own = _own(len(bodies))
-    words = np.stack([_words(done.made, body) for body in bodies])
-    told = np.take_along_axis(words.astype(np.float64), own, axis=1)
+    own_columns = _own_columns(len(bodies))
+    words = np.stack([_upload_words(recorded.made, body) for body in bodies])
+    observed = np.take_along_axis(words.astype(np.float64), own_columns, axis=1)
     half = np.arange(len(bodies)) % 2 == 0
-    scores = learned_scores(told, done.coins, half)
-    made = round(SUREST * len(scores))
-    got = guess(scores, done.coins[~half], made)
+    scores = learned_scores(observed, recorded.coins, half)
+    guess_count = round(SUREST * len(scores))
+    got = guess(scores, recorded.coins[~half], guess_count)
     mu = least_mu_any(got, target.mistake)
     leak = len(sizes) > 1
-    return found(
+    return make_finding(
         target,
         "the aggregator's view",
         GaussianCurve(mu).epsilon(target.delta),
@@ -175,28 +181,30 @@ def _aggregator(target: Target, done: Recorded) -> AttackFinding:
     )
 
 
-def _recommender(target: Target, done: Recorded) -> AttackFinding:
+def _recommender(target: Target, recorded: Recorded) -> AttackFinding:
     """The aggregator's answer with all masks off: a sum with the aggregator's noise."""
-    header, payload = unpack(Sum, done.recorder.of(RECOMMENDER, "sum")[0])
-    layouts = done.made.layouts(0)
+    header, payload = unpack(Sum, recorded.recorder.of(RECOMMENDER, "sum")[0])
+    layouts = recorded.made.layouts(0)
     parts = sections(layouts, header.rows, payload[16 * header.cohort :])
     layout = layouts[0]
-    whole = np.array(parts[0].words)
-    for secret in done.secrets:
-        whole -= mask(_key(done, secret), layout.name, layout.size, layout.width, layout.bits)
-    total = integers(whole, layout.bits).ravel().astype(np.float64)
-    one, other = done.records
-    own = _own(len(one))
-    left = total[own] - np.take_along_axis((one + other) / 2, own, axis=1)
-    move = np.take_along_axis((one - other).astype(np.float64), own, axis=1)
+    sum_words = np.array(parts[0].words)
+    for secret in recorded.secrets:
+        sum_words -= mask(
+            _key(recorded, secret), layout.name, layout.size, layout.width, layout.bits
+        )
+    total = integers(sum_words, layout.bits).ravel().astype(np.float64)
+    one, other = recorded.records
+    own_columns = _own_columns(len(one))
+    residual = total[own_columns] - np.take_along_axis((one + other) / 2, own_columns, axis=1)
+    move = np.take_along_axis((one - other).astype(np.float64), own_columns, axis=1)
     size = np.sqrt((move**2).sum(axis=1))
-    scores = (left * move).sum(axis=1) / np.maximum(size, 1.0)
-    name = f"{done.made.round(0).name}/{layout.name}"
-    event = done.made.events[name]
+    scores = (residual * move).sum(axis=1) / np.maximum(size, 1.0)
+    name = f"{recorded.made.round(0).name}/{layout.name}"
+    event = recorded.made.events[name]
     assert isinstance(event, Gaussian)
-    got = guess(scores, done.coins, round(MOST_GUESSED * len(scores)))
+    got = guess(scores, recorded.coins, round(MOST_GUESSED * len(scores)))
     mu = least_mu(got, target.mistake)
-    return found(
+    return make_finding(
         target,
         "the recommender's view",
         GaussianCurve(mu).epsilon(target.delta),
@@ -205,22 +213,26 @@ def _recommender(target: Target, done: Recorded) -> AttackFinding:
     )
 
 
-def _both(target: Target, done: Recorded) -> AttackFinding:
+def _both_servers(target: Target, recorded: Recorded) -> AttackFinding:
     """Words and masks in one hand: every contribution lies open, which is not claimed
     against."""
-    layout = done.made.layouts(0)[0]
-    bodies = done.recorder.of(AGGREGATOR, "upload")
+    layout = recorded.made.layouts(0)[0]
+    bodies = recorded.recorder.of(AGGREGATOR, "upload")
     right = 0
-    for place, body in enumerate(bodies):
-        own = mask(
-            _key(done, done.secrets[place]), layout.name, layout.size, layout.width, layout.bits
+    for index, body in enumerate(bodies):
+        mask_words = mask(
+            _key(recorded, recorded.secrets[index]),
+            layout.name,
+            layout.size,
+            layout.width,
+            layout.bits,
         )
-        words = _words(done.made, body).reshape(own.shape) - own
+        words = _upload_words(recorded.made, body).reshape(mask_words.shape) - mask_words
         bare = integers(words, layout.bits).ravel()
-        up = np.array_equal(bare, done.records[0][place])
-        right += int(up == bool(done.coins[place]))
+        up = np.array_equal(bare, recorded.records[0][index])
+        right += int(up == bool(recorded.coins[index]))
     unclaimed = Target(target.method, target.unit, "none", target.epsilon, target.delta)
-    return found(
+    return make_finding(
         unclaimed,
         "both servers together",
         inf if right == len(bodies) else 0.0,
@@ -230,40 +242,46 @@ def _both(target: Target, done: Recorded) -> AttackFinding:
     )
 
 
-def _device(made: Assembled, place: int, unit: Unit, up: bool) -> Device:
+def _device(assembled: Assembled, index: int, unit: Unit, up: bool) -> Device:
     """A person with items of her own. At `user` the other record is nothing at all; at
     `rating` it lacks one cell."""
-    items = place * OWN + np.arange(OWN, dtype=np.uint32)
+    items = index * OWN + np.arange(OWN, dtype=np.uint32)
     values = np.where(np.arange(OWN) % 2 == 0, 2.0, -2.0)
     if not up:
-        kept = 0 if unit == "user" else OWN - 1
-        items, values = items[:kept], values[:kept]
+        retained_count = 0 if unit == "user" else OWN - 1
+        items, values = items[:retained_count], values[:retained_count]
     policy = Policy(epsilon=1e6, unit=unit)
-    return Device(made, place, items, values, None, policy, token_bytes(32))
+    return Device(assembled, index, items, values, None, policy, token_bytes(32))
 
 
-def _contribution(made: Assembled, device: Device) -> NDArray[np.int64]:
+def _contribution(assembled: Assembled, device: Device) -> NDArray[np.int64]:
     """What she adds to the first part, bounded."""
-    round_ = made.round(0)
-    given = round_.contribute(device._block(round_), made.first_state)
-    part, layout = round_.parts[0], made.layouts(0)[0]
-    whole = device._whole(part, layout, given[part.name], len(device.items))
-    return np.asarray(whole.ravel(), np.int64)
+    round_ = assembled.round(0)
+    contribution = round_.contribute(device._block(round_), assembled.first_state)
+    part, layout = round_.parts[0], assembled.layouts(0)[0]
+    bounded_rows = device._whole(part, layout, contribution[part.name], len(device.items))
+    return np.asarray(bounded_rows.ravel(), np.int64)
 
 
-async def _summed(made: Assembled, bodies: list[bytes], folder: Path, recorder: Recorder) -> bytes:
+async def _summed(
+    assembled: Assembled, bodies: list[bytes], folder: Path, recorder: Recorder
+) -> bytes:
     """The aggregator's own store and sum; what it stores is recorded too."""
     store = ServerStore(folder / "store", MIGRATIONS, "aggregator")
     try:
         uploads = Uploads(store, 2)
         opening = Opening(
-            task=made.task.name, round=0, attempt=0, parts=made.layouts(0), least=len(bodies)
+            task=assembled.task.name,
+            round=0,
+            attempt=0,
+            parts=assembled.layouts(0),
+            least=len(bodies),
         )
         recorder.note(AGGREGATOR, "opening", pack(opening))
         await uploads.open(opening, pack(opening))
-        key = Key(made.task.name, 0, 0)
-        for place, body in enumerate(bodies):
-            await uploads.keep(key, f"{place:032x}", len(bodies), body)
+        key = Key(assembled.task.name, 0, 0)
+        for index, body in enumerate(bodies):
+            await uploads.keep(key, f"{index:032x}", len(bodies), body)
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 recorder.note(AGGREGATOR, "stored", path.read_bytes())
@@ -274,17 +292,17 @@ async def _summed(made: Assembled, bodies: list[bytes], folder: Path, recorder: 
     return answer
 
 
-def _words(made: Assembled, body: bytes) -> NDArray[np.unsignedinteger]:
+def _upload_words(assembled: Assembled, body: bytes) -> NDArray[np.unsignedinteger]:
     """The words of the first part of an upload."""
     header, payload = unpack(Upload, body)
-    parts = sections(made.layouts(0), header.rows, payload)
+    parts = sections(assembled.layouts(0), header.rows, payload)
     return np.asarray(parts[0].words).ravel()
 
 
-def _own(devices: int) -> NDArray[np.int64]:
+def _own_columns(devices: int) -> NDArray[np.int64]:
     """The items of each device."""
     return np.arange(devices * OWN).reshape(devices, OWN)
 
 
-def _key(done: Recorded, secret: bytes) -> bytes:
-    return round_key(secret, done.made.task.name, 0, NONCE, digest(done.state))
+def _key(recorded: Recorded, secret: bytes) -> bytes:
+    return round_key(secret, recorded.made.task.name, 0, NONCE, digest(recorded.state))

@@ -106,13 +106,13 @@ class ReachedRelease:
 
     def _by_rows(self, move: Cells) -> Floats:
         """The lengths of all rows of the array, added up."""
-        there = move.tocoo()
-        person, column = there.row, there.col
-        squares = np.asarray(there.data, np.float64) ** 2
+        entries = move.tocoo()
+        person, column = entries.row, entries.col
+        squares = np.asarray(entries.data, np.float64) ** 2
         rows = self.part.size
         line = person.astype(np.int64) * rows + column // self.part.width
-        lines, place = np.unique(line, return_inverse=True)
-        length = np.sqrt(np.bincount(place, squares, len(lines)))
+        lines, line_index = np.unique(line, return_inverse=True)
+        length = np.sqrt(np.bincount(line_index, squares, len(lines)))
         return np.asarray(np.bincount(lines // rows, length, move.shape[0]), np.float64)
 
 
@@ -140,13 +140,13 @@ class Best:
         shares = np.concatenate([self._shares, tried.shares])
         totals = self._totals(shares)
         orders = [totals, *shares.T]
-        kept = list(
+        retained = list(
             dict.fromkeys(
                 int(k) for order in orders for k in np.argsort(-order, kind="stable")[: self.kept]
             )
         )
-        self._pairs = [pairs[k] for k in kept]
-        self._shares = shares[kept]
+        self._pairs = [pairs[k] for k in retained]
+        self._shares = shares[retained]
 
     def worth(self, shares: Floats, goal: int) -> Floats:
         """What a search climbs: the share of one release, or all together."""
@@ -161,8 +161,8 @@ class Best:
     def open_goals(self) -> list[int]:
         """All together, and the releases furthest from their bounds."""
         reached = self._shares.max(axis=0)
-        far = np.argsort(reached, kind="stable")[:CLIMBED]
-        return [TOGETHER, *(int(k) for k in far if reached[k] < NEAR)]
+        furthest = np.argsort(reached, kind="stable")[:CLIMBED]
+        return [TOGETHER, *(int(k) for k in furthest if reached[k] < NEAR)]
 
     def epsilon(self, delta: float) -> float:
         """Of the pair that all releases together tell apart best."""

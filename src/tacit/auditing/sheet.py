@@ -44,11 +44,11 @@ class Sheet(NamedTuple):
         """The same as a page, for the file of a privacy officer."""
         from tacit.auditing.audit_page import LIMITS
 
-        more = "".join(paragraph(line) for line in self.more)
+        paragraphs = "".join(paragraph(line) for line in self.more)
         sections = [
             ("", "".join(paragraph(line) for line in self.words)),
             ("The table", table(self.columns, self.rows)),
-            (self.more_title, more),
+            (self.more_title, paragraphs),
             ("What it cannot show", "".join(map(paragraph, LIMITS))),
         ]
         return page(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.ground import Ground
-from tacit.auditing.verdict import AttackFinding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, make_finding
 from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
@@ -25,7 +25,7 @@ from tacit.engine.exact import ExactSums
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.price import facts
 from tacit.fitting.refresh import check_calendar
-from tacit.fitting.totals import Totals, steady_now
+from tacit.fitting.totals import Totals, stationary_now
 from tacit.ledger.account import account
 from tacit.ledger.account.event import Event, Gaussian
 from tacit.ledger.account.gaussian import epsilon_at
@@ -35,7 +35,7 @@ from tacit.noise.continual import Weeks, mixed
 from tacit.rounds.calendar import Calendar, acts_like, calendar_events
 from tacit.rounds.loop import Loop
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Released, Round, Steady
+from tacit.rounds.round import AnyState, Released, Round, Stationary
 
 Whole = NDArray[np.int64]
 STREAMS = "worst streams"
@@ -92,54 +92,55 @@ class StreamHunt:
         differences: dict[str, list[Whole]] = {n: [] for n in self.events}
         self._sums: dict[str, list[Whole]] = {n: [] for n in self.events}
         self._noisy: dict[str, list[Whole]] = {n: [] for n in self.events}
-        self._steady: dict[str, list[Steady]] = {}
-        counted = Counted(self.calendar)
+        self._steady: dict[str, list[Stationary]] = {}
+        participation = Counted(self.calendar)
         state = self.first
         for week, table in enumerate(self.tables, 1):
-            there = self._admitted(counted, table)
-            without, _ = there.without([person])
+            present = self._admitted(participation, table)
+            without, _ = present.without([person])
             over = {"elapsed": week / self.calendar.horizon}
             if week > 1:
                 over["before"] = state.people
-            state = self._week(week, there, without, state.after(**over), differences)
+            state = self._week(week, present, without, state.after(**over), differences)
         return [
-            _moved(self.events[name], found, self.calendar) for name, found in differences.items()
+            _measure_move(self.events[name], moves, self.calendar)
+            for name, moves in differences.items()
         ]
 
-    def _admitted(self, counted: Counted, table: Ratings) -> Ratings:
+    def _admitted(self, participation: Counted, table: Ratings) -> Ratings:
         """Who is counted; where the list is switched off, everybody who is offered."""
         if not self.enforced:
             return table
-        turn = counted.admit(table, names_of(table.users, b"hunt"), None)
-        counted.count(turn.names)
-        return turn.ratings
+        admission = participation.admit(table, names_of(table.users, b"hunt"), None)
+        participation.count(admission.names)
+        return admission.ratings
 
     def _week(
         self,
         week: int,
-        there: Ratings,
+        present: Ratings,
         without: Ratings,
         state: AnyState,
         differences: dict[str, list[Whole]],
     ) -> AnyState:
         weeks = Weeks(self.events, self.calendar, week)
         totals = Totals(weeks)
-        both = ExactSums(there, 1), ExactSums(without, 1)
+        engines = ExactSums(present, 1), ExactSums(without, 1)
 
         def ask(round_: Round, state: AnyState) -> dict[str, Released]:
-            found: dict[str, Any] = {}
-            more, less = (each.sums(round_, state) for each in both)
+            released: dict[str, Any] = {}
+            sums_with, sums_without = (engine.sums(round_, state) for engine in engines)
             for part in round_.parts:
                 name = f"{round_.name}/{part.name}"
-                differences[name].append(more[part.name] - less[part.name])
-                self._sums[name].append(more[part.name])
-                drawn = weeks.noised(name, self._sums[name])
-                self._noisy[name].append(drawn)
-                now = steady_now(round_, part, state)
+                differences[name].append(sums_with[part.name] - sums_without[part.name])
+                self._sums[name].append(sums_with[part.name])
+                noised = weeks.noised(name, self._sums[name])
+                self._noisy[name].append(noised)
+                stationary = stationary_now(round_, part, state)
                 past = self._steady.setdefault(name, [])
-                found[part.name] = totals.released(round_, part, state, self._noisy[name], past)
-                past.append(Steady() if now is None else now)
-            return found
+                released[part.name] = totals.released(round_, part, state, self._noisy[name], past)
+                past.append(Stationary() if stationary is None else stationary)
+            return released
 
         loop = Loop(self.plan, state)
         loop.run(ask)
@@ -157,7 +158,9 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     week = np.arange(people.n_users) % WEEKS
     busiest = np.argsort(-np.diff(people.ptr), kind="stable")[:HUNTED]
     always = np.isin(people.user, busiest)
-    tables = [people.take((week[people.user] == each) | always) for each in range(WEEKS)]
+    tables = [
+        people.take((week[people.user] == week_index) | always) for week_index in range(WEEKS)
+    ]
     hunt = StreamHunt(
         ground.method(target),
         Catalogue(list(people.items)),
@@ -166,13 +169,13 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
         users=people.n_users,
     )
     found_all = {int(row): hunt.hunt(people.users[row]) for row in busiest}
-    costs = {row: _mu(moved, hunt.events) for row, moved in found_all.items()}
+    costs = {row: _mu(moves, hunt.events) for row, moves in found_all.items()}
     worst = max(costs, key=lambda row: costs[row])
-    broken = sorted({m.name for moved in found_all.values() for m in moved if not m.holds})
+    broken = sorted({m.name for moves in found_all.values() for m in moves if not m.holds})
     note = f"{WEEKS} releases of {people.n_users} invented people, one of them offered in each"
     if broken:
         note = f"BROKEN bounds: {', '.join(broken)}; {note}"
-    finding = found(
+    finding = make_finding(
         target,
         STREAMS,
         epsilon_at(costs[worst], target.delta),
@@ -184,21 +187,21 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     return [replace(finding, mistake=0.0)]
 
 
-def _mu(moved: Sequence[Moved], events: Mapping[str, Event]) -> float:
+def _mu(moves: Sequence[Moved], events: Mapping[str, Event]) -> float:
     """What a pair of streams costs by the law of the noise that was drawn."""
     total = 0.0
-    for each in moved:
-        event = events[each.name]
+    for move in moves:
+        event = events[move.name]
         assert isinstance(event, Gaussian)
-        total += (each.distance / event.sigma) ** 2
+        total += (move.distance / event.sigma) ** 2
     return sqrt(total)
 
 
-def _moved(event: Event, differences: Sequence[Whole], calendar: Calendar) -> Moved:
+def _measure_move(event: Event, differences: Sequence[Whole], calendar: Calendar) -> Moved:
     """The norm over all releases, in exact integers."""
     assert isinstance(event, Gaussian)
     total = 0
     for week in range(1, len(differences) + 1):
         shift = mixed(differences[:week], calendar)
-        total += sum(int(each) ** 2 for each in shift[shift != 0].tolist())
+        total += sum(int(entry) ** 2 for entry in shift[shift != 0].tolist())
     return Moved(event.name, sqrt(total), event.sensitivity)

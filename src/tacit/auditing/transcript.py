@@ -55,47 +55,49 @@ class Transcript:
     """Releases none of whose numbers one coin moves alone: they are left out."""
 
 
-def read(walked: Walk, canaries: Canaries) -> Transcript:
+def read_transcript(walked: Walk, canaries: Canaries) -> Transcript:
     """The scores of all canaries, from every release of a walk over data drawn from them."""
     events = {event.name: event for event in walked.run.events}
     engine = _Exact(canaries.only_others(), 1)
-    found: list[_Told] = []
+    readings: list[_Reading] = []
     shared: list[str] = []
     for step in walked.steps:
         named = (f"{step.round.name}/{part.name}" for part in step.round.parts)
-        known = all(isinstance(events.get(name), Gaussian | Laplace | KNorm) for name in named)
-        if step.released is None or not known or not is_readable(step):
+        has_known_noise = all(
+            isinstance(events.get(name), Gaussian | Laplace | KNorm) for name in named
+        )
+        if step.released is None or not has_known_noise or not is_readable(step):
             continue
-        others = engine.exact(step)
-        alone = _alone(step, canaries)
-        one = list(_given(step, canaries.one, canaries.first, alone))
-        other = list(_given(step, canaries.other, canaries.first, alone))
-        for place, part in enumerate(step.round.parts):
+        other_sums = engine.exact(step)
+        masks = _single_masks(step, canaries)
+        one_blocks = list(_contributions(step, canaries.one, canaries.first, masks))
+        other_blocks = list(_contributions(step, canaries.other, canaries.first, masks))
+        for index, part in enumerate(step.round.parts):
             name = f"{step.round.name}/{part.name}"
-            sides = _Sides(part, [b[place] for b in one], [b[place] for b in other])
-            told = sides.told(others[part.name], step.released[part.name], events[name])
-            if told is None:
+            sides = _Sides(part, [b[index] for b in one_blocks], [b[index] for b in other_blocks])
+            reading = sides.told(other_sums[part.name], step.released[part.name], events[name])
+            if reading is None:
                 shared.append(name)
             else:
-                found.append(told)
-    return _added(found, canaries.people, tuple(shared))
+                readings.append(reading)
+    return _combine(readings, canaries.people, tuple(shared))
 
 
-def _added(found: list[_Told], people: int, shared: tuple[str, ...]) -> Transcript:
+def _combine(readings: list[_Reading], people: int, shared: tuple[str, ...]) -> Transcript:
     """All releases together, by the weights that the plan gives them."""
     scores, moves = np.zeros(people), np.zeros(people)
-    seen = np.ones(people, np.bool_)
-    whole = 0.0
-    for told in found:
+    visible = np.ones(people, np.bool_)
+    squared_weight = 0.0
+    for reading in readings:
         # Whose coin moves nothing in some release has less noise than others: left out.
-        seen &= (told.moves > 0) | told.pure
-        scores += told.weight * told.scores
-        moves += told.weight * told.moves
-        whole += told.weight**2
-    scores, moves = np.where(seen, scores, 0.0), np.where(seen, moves, 0.0)
-    pure = bool(found) and all(told.pure for told in found)
-    if not pure and whole:
-        scores, moves = scores / sqrt(whole), moves / sqrt(whole)
+        visible &= (reading.moves > 0) | reading.pure
+        scores += reading.weight * reading.scores
+        moves += reading.weight * reading.moves
+        squared_weight += reading.weight**2
+    scores, moves = np.where(visible, scores, 0.0), np.where(visible, moves, 0.0)
+    pure = bool(readings) and all(reading.pure for reading in readings)
+    if not pure and squared_weight:
+        scores, moves = scores / sqrt(squared_weight), moves / sqrt(squared_weight)
     return Transcript(scores, moves, pure, shared)
 
 
@@ -103,9 +105,9 @@ def is_readable(step: Walked) -> bool:
     """Whether everybody takes part in a sum of numbers, once, each person by herself."""
     reports = any(part.kind is Kind.REPORT for part in step.round.parts)
     sequential = any(part.is_sequential for part in step.round.parts)
-    who = step.round.takes_part
-    once = isinstance(who, Everyone | Turns) and who.times == 1
-    everybody = once and not who.is_later
+    participation = step.round.takes_part
+    once = isinstance(participation, Everyone | Turns) and participation.times == 1
+    everybody = once and not participation.is_later
     return everybody and not (reports or sequential or step.round.personal)
 
 
@@ -123,10 +125,10 @@ class _Exact(Threads):
         for name, matrix in factors.items():
             part = matrix.part
             size = part.size
-            whole = np.zeros((size, size), np.int64)
+            full_matrix = np.zeros((size, size), np.int64)
             above = np.triu_indices(size, 0 if part.diagonal else 1)
-            whole[above] = matrix.packed()[:, 0]
-            sums[name] = whole
+            full_matrix[above] = matrix.packed()[:, 0]
+            sums[name] = full_matrix
         return sums
 
 
@@ -136,50 +138,52 @@ Masks = dict[str, NDArray[np.bool_]]
 """Of parts that are matrices, the numbers that are looked at."""
 
 
-def _given(step: Walked, ratings: Ratings, first: int, alone: Masks) -> Iterator[list[Cells]]:
+def _contributions(
+    step: Walked, ratings: Ratings, first_canary: int, masks: Masks
+) -> Iterator[list[Cells]]:
     """What each block of canaries adds to each part."""
-    for block in _blocks(ratings, first):
-        yield _parts(step, block, alone)
+    for block in _blocks(ratings, first_canary):
+        yield _parts(step, block, masks)
 
 
-def _blocks(ratings: Ratings, first: int) -> Iterator[Block]:
-    for start in range(first, ratings.n_users, TOGETHER):
+def _blocks(ratings: Ratings, first_canary: int) -> Iterator[Block]:
+    for start in range(first_canary, ratings.n_users, TOGETHER):
         stop = min(start + TOGETHER, ratings.n_users)
         yield block_of(ratings, slice(start, stop))
 
 
-def _alone(step: Walked, canaries: Canaries) -> Masks:
+def _single_masks(step: Walked, canaries: Canaries) -> Masks:
     """Numbers of matrices that at most one canary moves. The others say nothing of one coin,
     and where everybody's rows are long they would not fit into memory."""
     grams = [part for part in step.round.parts if part.form == "gram"]
     touched = {part.name: np.zeros((canaries.people, part.size), np.float32) for part in grams}
     for ratings in (canaries.one, canaries.other) if grams else ():
         for block in _blocks(ratings, canaries.first):
-            given = step.round.contribute(block, step.state)
+            contribution = step.round.contribute(block, step.state)
             for part in grams:
-                rows = given[part.name]
-                there = part.bound.apply(rows)[:, 0] != 0
-                there &= rows.index < part.size
-                who = np.repeat(block.people, np.diff(rows.ptr))[there]
-                at = who - canaries.first, rows.index[there]
+                rows = contribution[part.name]
+                is_moved = part.bound.apply(rows)[:, 0] != 0
+                is_moved &= rows.index < part.size
+                person = np.repeat(block.people, np.diff(rows.ptr))[is_moved]
+                at = person - canaries.first, rows.index[is_moved]
                 touched[part.name][at] = 1.0
-    return {name: each.T @ each <= 1.0 for name, each in touched.items()}
+    return {name: incidence.T @ incidence <= 1.0 for name, incidence in touched.items()}
 
 
-def contributed(step: Walked, people: Ratings, who: NDArray[np.int64]) -> list[Cells]:
+def contributed(step: Walked, people: Ratings, person_rows: NDArray[np.int64]) -> list[Cells]:
     """What each of these people adds to each part of a round, bounded and in steps. Nobody
-    of them is in the data: they stand in the places of its people `who`."""
+    of them is in the data: they stand in the places of its people `person_rows`."""
     from scipy.sparse import vstack
 
-    found: list[list[Cells]] = []
+    blocks: list[list[Cells]] = []
     for start in range(0, people.n_users, TOGETHER):
         stop = min(start + TOGETHER, people.n_users)
         block = block_of(people, slice(start, stop))
-        block = replace(block, people=who[start:stop], first_cell=0)
-        found.append(_parts(step, block))
+        block = replace(block, people=person_rows[start:stop], first_cell=0)
+        blocks.append(_parts(step, block))
     return [
-        vstack(widened(*(cells[place] for cells in found)), format="csr")
-        for place in range(len(step.round.parts))
+        vstack(widened(*(cells[index] for cells in blocks)), format="csr")
+        for index in range(len(step.round.parts))
     ]
 
 
@@ -192,31 +196,31 @@ def widened(*several: Cells) -> list[Cells]:
     ]
 
 
-def _parts(step: Walked, block: Block, alone: Masks | None = None) -> list[Cells]:
-    given = step.round.contribute(block, step.state)
+def _parts(step: Walked, block: Block, masks: Masks | None = None) -> list[Cells]:
+    contribution = step.round.contribute(block, step.state)
     return [
-        _cells(part, given[part.name], len(block.people), (alone or {}).get(part.name))
+        _cells(part, contribution[part.name], len(block.people), (masks or {}).get(part.name))
         for part in step.round.parts
     ]
 
 
-def _cells(part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None) -> Cells:
+def _cells(part: Part, rows: Rows, people: int, mask: NDArray[np.bool_] | None) -> Cells:
     if part.form == "gram":
-        return _products(part, rows, people, alone)
+        return _products(part, rows, people, mask)
     if len(rows.index):
         # One number a cell or a person: there may be more of these than in the data.
-        last = int(rows.index.max()) + 1
-        part = replace(part, size=max(part.size, last))
-    whole = bounded(
+        size_needed = int(rows.index.max()) + 1
+        part = replace(part, size=max(part.size, size_needed))
+    integers = bounded(
         part.bound, rows, name=part.name, people=people, size=part.size, width=part.width
     )
     person = np.repeat(np.arange(people), np.diff(rows.ptr) * part.width)
-    first = rows.index.astype(np.int64)[:, None] * part.width
-    column = (first + np.arange(part.width)).ravel()
-    return csr_array((whole.ravel(), (person, column)), shape=(people, part.size * part.width))
+    first_column = rows.index.astype(np.int64)[:, None] * part.width
+    column = (first_column + np.arange(part.width)).ravel()
+    return csr_array((integers.ravel(), (person, column)), shape=(people, part.size * part.width))
 
 
-def _products(part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | None) -> Cells:
+def _products(part: Part, rows: Rows, people: int, mask: NDArray[np.bool_] | None) -> Cells:
     """Each person's products of her row with itself, above the diagonal; where it is said,
     those of the numbers that are looked at."""
     bound = part.bound
@@ -233,9 +237,9 @@ def _products(part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | No
         cells = cells[(index[cells] < part.size) & (q[cells] != 0)]
         cells = cells[np.argsort(index[cells], kind="stable")]
         a, b = np.triu_indices(len(cells), 0 if bound.diagonal else 1)
-        if alone is not None:
-            kept = alone[index[cells[a]], index[cells[b]]]
-            a, b = a[kept], b[kept]
+        if mask is not None:
+            selected = mask[index[cells[a]], index[cells[b]]]
+            a, b = a[selected], b[selected]
         products = q[cells[a]] * q[cells[b]]
         if weights is not None:
             half = 1 << (SHIFT - 1)
@@ -250,7 +254,7 @@ def _products(part: Part, rows: Rows, people: int, alone: NDArray[np.bool_] | No
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Reading:
     scores: Floats
     moves: Floats
     weight: float = 1.0
@@ -265,54 +269,56 @@ class _Sides:
 
         first, second = vstack(one).tocsr(), vstack(other).tocsr()
         move = (first - second).tocoo()
-        moved = move.data != 0
+        differs = move.data != 0
         person, column = move.row, move.col
-        self.person = person[moved].astype(np.int64)
-        self.column = column[moved].astype(np.int64)
-        self.move = move.data[moved].astype(np.float64)
+        self.person = person[differs].astype(np.int64)
+        self.column = column[differs].astype(np.int64)
+        self.move = move.data[differs].astype(np.float64)
         self.people = first.shape[0]
         self.width = 1 if part.form == "gram" else part.width
         self.steps = part.bound.steps
         self.middle = np.asarray((first + second).sum(axis=0)).ravel() / 2
 
-    def told(self, others: NDArray[np.int64], released: Released, event: Event) -> _Told | None:
+    def told(
+        self, other_sums: NDArray[np.int64], released: Released, event: Event
+    ) -> _Reading | None:
         """What the release says about each canary; None where it says nothing about one
         alone."""
         row = self.column // self.width
         pairs = np.unique(np.stack([row, self.person]), axis=1)
         rows, owners = np.unique(pairs[0], return_counts=True)
-        kept = np.isin(row, rows[owners == 1])
-        if not kept.any():
+        is_single = np.isin(row, rows[owners == 1])
+        if not is_single.any():
             return None
-        person = self.person[kept]
-        column = self.column[kept]
-        move = self.move[kept]
+        person = self.person[is_single]
+        column = self.column[is_single]
+        move = self.move[is_single]
         value = np.asarray(released.value, np.float64).ravel()[column]
-        known = others.ravel()[column] + self.middle[column]
-        rest = value * self.steps - known
+        expected = other_sums.ravel()[column] + self.middle[column]
+        residual = value * self.steps - expected
         law = law_of(event)
 
-        def summed(by: Floats, who: NDArray[np.int64] = person) -> Floats:
-            return np.asarray(np.bincount(who, by, self.people), np.float64)
+        def summed(by: Floats, owner: NDArray[np.int64] = person) -> Floats:
+            return np.asarray(np.bincount(owner, by, self.people), np.float64)
 
         if isinstance(event, Gaussian):
             size = np.sqrt(summed(move**2))
-            along = summed(rest * move) / np.maximum(size, 1.0)
-            return _Told(
+            along = summed(residual * move) / np.maximum(size, 1.0)
+            return _Reading(
                 along / law.spread, size / law.spread, event.sensitivity / law.spread, pure=False
             )
-        near, far = np.abs(rest - move / 2), np.abs(rest + move / 2)
+        near, far = np.abs(residual - move / 2), np.abs(residual + move / 2)
         if law.name == "laplace":
-            return _Told(summed((far - near) / law.spread), summed(np.abs(move) / law.spread))
+            return _Reading(summed((far - near) / law.spread), summed(np.abs(move) / law.spread))
         # Noise of a whole row: its length counts, not each number by itself.
-        lines, place = np.unique(row[kept], return_inverse=True)
-        who = np.zeros(len(lines), np.int64)
-        who[place] = person
+        lines, line_index = np.unique(row[is_single], return_inverse=True)
+        line_person = np.zeros(len(lines), np.int64)
+        line_person[line_index] = person
 
         def length(of: Floats) -> Floats:
-            return np.sqrt(np.bincount(place, of**2, len(lines)))
+            return np.sqrt(np.bincount(line_index, of**2, len(lines)))
 
-        return _Told(
-            summed((length(far) - length(near)) / law.spread, who),
-            summed(length(move) / law.spread, who),
+        return _Reading(
+            summed((length(far) - length(near)) / law.spread, line_person),
+            summed(length(move) / law.spread, line_person),
         )

@@ -138,7 +138,7 @@ class Attack(Protocol):
         """What it found; None where it does not apply to this target."""
 
 
-def found(
+def make_finding(
     target: Target,
     attack: str,
     measured: float,

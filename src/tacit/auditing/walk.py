@@ -60,12 +60,12 @@ def walk(
     charge = Charge(run.events) if noised else NoNoise()
     plan, state = run.settled.plan, run.first()
     steps = []
-    done: list[str] = []
+    finished: list[str] = []
     for round_ in plan.rounds:
         released = None
-        if not passed_over(plan, round_, state, done):
+        if not passed_over(plan, round_, state, finished):
             released = run.engine.run(round_, state, charge)
-            done.append(round_.name)
+            finished.append(round_.name)
         steps.append(Walked(round_, state, released))
         if released is not None:
             state = round_.absorb(state, released)

@@ -62,8 +62,8 @@ class Box:
         if len(rows.ptr) > 1 and int(np.diff(rows.ptr).max()) > 1:
             raise Failure("a person has one line of numbers in this bound")
         # Clipped before it leaves floats, so that nothing is too large for an integer.
-        known = np.nan_to_num(rows.values * self.steps, nan=0.0)
-        return np.floor(np.clip(known, 0.0, self._sides)).astype(np.int64)
+        scaled = np.nan_to_num(rows.values * self.steps, nan=0.0)
+        return np.floor(np.clip(scaled, 0.0, self._sides)).astype(np.int64)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """The diagonal of the box, whatever changes."""
@@ -105,14 +105,14 @@ class ListedItems:
             raise Failure("a list has one number for each item")
         if meet(rows):
             raise Failure("a list names an item twice")
-        place = np.arange(len(rows.values)) - np.repeat(rows.ptr[:-1], np.diff(rows.ptr))
-        return np.where(place < self.most, self.steps, 0).reshape(-1, 1)
+        rank = np.arange(len(rows.values)) - np.repeat(rows.ptr[:-1], np.diff(rows.ptr))
+        return np.where(rank < self.most, self.steps, 0).reshape(-1, 1)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One list, or two that change places."""
         lists = 1 if unit == "user" else 2
-        moved = lists * self.most
-        return Sensitivity(float(moved * self.steps), sqrt(moved) * self.steps, moved)
+        lines = lists * self.most
+        return Sensitivity(float(lines * self.steps), sqrt(lines) * self.steps, lines)
 
     def words(self) -> str:
         """For the statement."""

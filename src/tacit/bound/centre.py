@@ -81,17 +81,17 @@ class CentredCells:
         if unit == "user":
             return Sensitivity(inf, inf)
         v, y = floor(self.steps * self.clip), floor(self.steps * self.limit)
-        others = min(self.catalogue, limited or self.catalogue)
-        cells = np.arange(others, dtype=np.float64)
+        other_cells = min(self.catalogue, limited or self.catalogue)
+        cells = np.arange(other_cells, dtype=np.float64)
         shift = mean_shift(cells, v, self.shrink, unit, limited)
-        moved = np.minimum(shift, 2 * y)
+        other_move = np.minimum(shift, 2 * y)
         # One cell appears, or changes from end to end; in a swap two rows move.
-        own, rows = (2.0 * y, 1) if unit == "value" else (float(y), 1)
+        cell_move, rows = (2.0 * y, 1) if unit == "value" else (float(y), 1)
         if limited and unit == "rating":
             rows = 2
         return Sensitivity(
-            float((rows * own + cells * moved).max()),
-            float(np.sqrt((rows * own**2 + cells * moved**2).max())),
+            float((rows * cell_move + cells * other_move).max()),
+            float(np.sqrt((rows * cell_move**2 + cells * other_move**2).max())),
         )
 
     def words(self) -> str:

@@ -38,9 +38,9 @@ def bounded(
 ) -> NDArray[np.int64]:
     """The integer rows of a contribution that was checked, before and after its bound."""
     check_rows(rows, name=name, people=people, size=size)
-    whole = bound.apply(rows)
-    _check_width(whole, rows, name, width)
-    return whole
+    integers = bound.apply(rows)
+    _check_width(integers, rows, name, width)
+    return integers
 
 
 def add_bounded(

@@ -107,10 +107,10 @@ class RowClip:
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One whole row; two of them where a person is replaced."""
         if self.norm == "l2":
-            one = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
+            single = Sensitivity(inf, sqrt(floor((self.steps * self.limit) ** 2)))
         else:
-            one = Sensitivity(floor(self.steps * self.limit), floor(self.steps * self.limit))
-        return one if unit == "user" else one.times(2)
+            single = Sensitivity(floor(self.steps * self.limit), floor(self.steps * self.limit))
+        return single if unit == "user" else single.times(2)
 
     def words(self) -> str:
         """For the statement."""

@@ -90,16 +90,16 @@ class CountedGram(EntryGram):
         """Each person's 2^30 grid/(fine^2 n^power), rounded down; a function of how many
         cells she has inside."""
         inside = rows.index.astype(np.int64) < self.size
-        kept = np.concatenate([[0], np.cumsum(inside)])
-        return self._weight(np.diff(kept[rows.ptr]))
+        running_count = np.concatenate([[0], np.cumsum(inside)])
+        return self._weight(np.diff(running_count[rows.ptr]))
 
     def _weight(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        made = (
+        scaled = (
             2.0**SHIFT
             * self.grid
             / (self.cells.steps**2 * np.maximum(count, 1).astype(np.float64) ** self.power)
         )
-        floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
+        floored: NDArray[np.int64] = np.floor(scaled).astype(np.int64)
         return floored
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
@@ -113,47 +113,53 @@ class CountedGram(EntryGram):
     def _covariance(self, cells: CentredCells, limited: int | None) -> Sensitivity:
         clamp = floor(cells.steps * cells.limit)
         widest = max(min(cells.catalogue, limited or cells.catalogue), self.size + 1)
-        others = np.arange(widest, dtype=np.float64)
+        other_cells = np.arange(widest, dtype=np.float64)
         clip = floor(cells.steps * cells.clip)
-        shift = mean_shift(others, clip, cells.shrink, "rating", limited)
+        shift = mean_shift(other_cells, clip, cells.shrink, "rating", limited)
         shift = np.minimum(shift, 2 * clamp)
         # The mean may be over more cells than are inside.
         shift = np.maximum.accumulate(shift[::-1])[::-1] / cells.steps
         top = clamp / cells.steps
-        c = others[: self.size + 1]
-        before = np.maximum(c, 1) ** -self.power
-        after = (c + 1) ** -self.power
-        moved = 2 * top * shift[: len(c)]
-        whole = top**2
+        c = other_cells[: self.size + 1]
+        weight_before = np.maximum(c, 1) ** -self.power
+        weight_after = (c + 1) ** -self.power
+        cell_move = 2 * top * shift[: len(c)]
+        cell_square = top**2
         moves = [
             # The new cell is inside the matrix, and one more is there.
-            _Moves(c, moved * after + whole * (before - after), whole * after),
+            _Moves(
+                c,
+                cell_move * weight_after + cell_square * (weight_before - weight_after),
+                cell_square * weight_after,
+            ),
             # It is outside: the mean alone moves.
-            _Moves(c, moved * before, 0 * c),
+            _Moves(c, cell_move * weight_before, 0 * c),
         ]
         if limited:  # one inside gives way to another
-            moves.append(_Moves(c, moved * after, whole * after, swap=True))
-        l1 = max(each.l1 for each in moves)
-        l2 = max(each.l2 for each in moves)
+            moves.append(_Moves(c, cell_move * weight_after, cell_square * weight_after, swap=True))
+        l1 = max(move.l1 for move in moves)
+        l2 = max(move.l2 for move in moves)
         # The last for the float power.
         rounding = 1 + 2 * (cells.limit * cells.steps) ** 2 / 2**SHIFT + 1e-6
-        most = self.size * (self.size + 1) / 2
-        return Sensitivity(l1 * self.grid + rounding * most, l2 * self.grid + rounding * sqrt(most))
+        entries = self.size * (self.size + 1) / 2
+        return Sensitivity(
+            l1 * self.grid + rounding * entries, l2 * self.grid + rounding * sqrt(entries)
+        )
 
     def _counts(self, limited: int | None) -> Sensitivity:
-        one = floor(self.cells.steps * self.cells.limit) ** 2
-        weight = self._weight(np.arange(self.size + 1)).astype(object) * one
+        cell_square = floor(self.cells.steps * self.cells.limit) ** 2
+        weight = self._weight(np.arange(self.size + 1)).astype(object) * cell_square
         half = 1 << (SHIFT - 1)
         # What the kernel adds.
         entry = np.array([int(w) + half >> SHIFT for w in weight], dtype=np.float64)
         c = np.arange(self.size, dtype=np.float64)
-        old = np.abs(entry[:-1] - entry[1:])
-        old[0] = 0.0
-        moves = [_Moves(c, old, entry[1:])]
+        entry_move = np.abs(entry[:-1] - entry[1:])
+        entry_move[0] = 0.0
+        moves = [_Moves(c, entry_move, entry[1:])]
         if limited:  # the count stays, and so does what others have in common
             moves.append(_Moves(c, 0 * c, entry[1:], swap=True))
         return Sensitivity(
-            max(each.l1 for each in moves), max(each.l2 for each in moves) * (1 + 1e-12)
+            max(move.l1 for move in moves), max(move.l2 for move in moves) * (1 + 1e-12)
         )
 
     def words(self) -> str:

@@ -79,14 +79,14 @@ class FactorGram:
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
         """One product of a row with itself; the difference of two where a person is
         replaced."""
-        whole = float(floor((self.root * self.limit) ** 2))
+        row_square = float(floor((self.root * self.limit) ** 2))
         once = 1.0 if self.diagonal else 0.5
-        one = Sensitivity(inf, whole * sqrt(once))
+        single = Sensitivity(inf, row_square * sqrt(once))
         if self.norm == "l1":
-            one = Sensitivity(whole * once, whole * sqrt(once))
+            single = Sensitivity(row_square * once, row_square * sqrt(once))
         if unit == "user":
-            return one
-        return Sensitivity(2 * one.l1, sqrt(2) * one.l2 * (1 + 1e-15))
+            return single
+        return Sensitivity(2 * single.l1, sqrt(2) * single.l2 * (1 + 1e-15))
 
     def words(self) -> str:
         """For the statement."""
@@ -147,8 +147,8 @@ class EntryGram:
         """The cells on their fine grid; those outside the matrix meet nowhere."""
         index = rows.index.astype(np.int64)
         outside = self.size + np.arange(len(index))
-        apart = np.where(index < self.size, index, outside)
-        return self.cells.apply(Rows(rows.ptr, apart, rows.values))
+        folded = np.where(index < self.size, index, outside)
+        return self.cells.apply(Rows(rows.ptr, folded, rows.values))
 
     def weights(self, rows: Rows, q: NDArray[np.int64]) -> NDArray[np.int64]:
         """Each person's 2^30 grid/(fine^2 sqrt(|y|^2 + offset)), rounded down; a function
@@ -156,8 +156,8 @@ class EntryGram:
         inside = np.where(rows.index.astype(np.int64) < self.size, q[:, 0], 0)
         sums = np.concatenate([[0], np.cumsum(inside**2)])
         length = (sums[rows.ptr[1:]] - sums[rows.ptr[:-1]]) / self.cells.steps**2
-        made = 2.0**SHIFT * self.grid / (self.cells.steps**2 * np.sqrt(length + self.offset))
-        floored: NDArray[np.int64] = np.floor(made).astype(np.int64)
+        scaled = 2.0**SHIFT * self.grid / (self.cells.steps**2 * np.sqrt(length + self.offset))
+        floored: NDArray[np.int64] = np.floor(scaled).astype(np.int64)
         return floored
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
@@ -165,11 +165,11 @@ class EntryGram:
         if unit == "user":
             return Sensitivity(inf, inf)
         fine = self.cells.steps
-        moved = self.cells.sensitivity(unit, limited).l2 / fine * self.grid
+        cell_move = self.cells.sensitivity(unit, limited).l2 / fine * self.grid
         # The last for the float square root.
         rounding = 1 + 2 * (self.cells.limit * fine) ** 2 / 2**SHIFT + 1e-6
         pairs = self.size * (self.size - 1) / 2
-        return Sensitivity(inf, moved + rounding * sqrt(pairs))
+        return Sensitivity(inf, cell_move + rounding * sqrt(pairs))
 
     def words(self) -> str:
         """For the statement."""

@@ -47,10 +47,10 @@ class LevelCells:
         if unit == "user":
             return Sensitivity(inf, inf)
         if unit == "value" or limited:
-            moved = floor(self.steps * 4 / 6) + 1
+            largest_move = floor(self.steps * 4 / 6) + 1
             # Below the cap a cell is simply added.
             added = self._added() if unit == "rating" else Sensitivity(0, 0)
-            return Sensitivity(max(moved, added.l1), max(moved, added.l2))
+            return Sensitivity(max(largest_move, added.l1), max(largest_move, added.l2))
         return self._added()
 
     def _added(self) -> Sensitivity:

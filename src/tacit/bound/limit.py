@@ -14,8 +14,8 @@ Words = Callable[[int], NDArray[np.uint64]]
 """So many fresh, independent, uniform 64-bit words: `tacit.noise.bits.fresh().words`."""
 
 
-def limit_ratings(ratings: Ratings, most: int, words: Words) -> Ratings:
-    """Keep each person's `most` cells of smallest word, one word drawn for each cell.
+def limit_ratings(ratings: Ratings, limit: int, draw_words: Words) -> Ratings:
+    """Keep each person's `limit` cells of smallest word, one word drawn for each cell.
 
     Guarantee: let neighbours share the words of the cells that both have. Then one cell
     added evicts at most one other cell of the same person, a changed value evicts none, and
@@ -24,13 +24,13 @@ def limit_ratings(ratings: Ratings, most: int, words: Words) -> Ratings:
     dense row numbers would not do: one person less renumbers everybody behind.
     """
     counts = np.diff(ratings.ptr)
-    if not len(counts) or counts.max() <= most:
+    if not len(counts) or counts.max() <= limit:
         return ratings
     # Inside each person by word; ties by item.
-    order = np.lexsort((words(len(ratings)), ratings.user))
+    order = np.lexsort((draw_words(len(ratings)), ratings.user))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(ratings.ptr[:-1], counts)
-    return ratings.take(rank < most)
+    return ratings.take(rank < limit)
 
 
 def mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

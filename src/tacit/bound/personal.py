@@ -27,15 +27,15 @@ ROOM = 1 << 42
 """Integers stay below it, so that no product with a weight wraps."""
 
 
-def lessened(whole: Whole, ptr: NDArray[np.int64], weights: Whole) -> Whole:
+def lessened(lines: Whole, ptr: NDArray[np.int64], weights: Whole) -> Whole:
     """Each person's lines `ptr[p]:ptr[p+1]` times her weight."""
     if (weights < 0).any() or (weights > WHOLE).any():
         raise Failure("a person's weight is not between nothing and all of it")
-    if len(whole) and int(np.abs(whole).max(initial=0)) >= ROOM:
+    if len(lines) and int(np.abs(lines).max(initial=0)) >= ROOM:
         raise Failure("the numbers of a person are too large for a weight")
-    each = np.repeat(weights, np.diff(ptr))[:, None]
-    found: Whole = np.sign(whole) * ((np.abs(whole) * each) // WHOLE)
-    return found
+    line_weight = np.repeat(weights, np.diff(ptr))[:, None]
+    lessened_lines: Whole = np.sign(lines) * ((np.abs(lines) * line_weight) // WHOLE)
+    return lessened_lines
 
 
 def factor_weights(weights: Whole) -> Whole:

@@ -51,8 +51,8 @@ class CellVectors:
         from tacit.kernels.rows import grid_squared
 
         out = np.empty(rows.values.shape, np.int64)
-        alone = np.arange(len(rows.values) + 1, dtype=np.int64)
-        grid_squared(alone, rows.values, self.limit, self.steps, out)
+        starts = np.arange(len(rows.values) + 1, dtype=np.int64)
+        grid_squared(starts, rows.values, self.limit, self.steps, out)
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:

@@ -37,10 +37,10 @@ def add_items(model: str, file: str, out: str, overwrite: bool, as_json: bool) -
 
     _check_apart(Path(model), Path(out))
     overwrite = overwrite or asked_to_replace(out)
-    known = load(model)
-    shared = extend(known.shared, read_items(file))
-    Model(shared, known.statement).save(out, overwrite=overwrite)
-    added = len(shared.catalogue) - len(known.shared.catalogue)
+    fitted = load(model)
+    shared = extend(fitted.shared, read_items(file))
+    Model(shared, fitted.statement).save(out, overwrite=overwrite)
+    added = len(shared.catalogue) - len(fitted.shared.catalogue)
     if as_json:
         print_json({"added": added, "items": len(shared.catalogue), "out": out})
     else:

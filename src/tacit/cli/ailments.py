@@ -15,7 +15,7 @@ BROKEN = "broken"
 
 
 @dataclass(frozen=True)
-class Ailment:
+class Problem:
     """One thing that is not well."""
 
     grade: str
@@ -26,51 +26,51 @@ class Ailment:
     """Puts it right and says what it did."""
 
 
-def ailments(ledger: str | None = None) -> list[Ailment]:
+def problems(ledger: str | None = None) -> list[Problem]:
     """All that is found."""
     return [*_compiled(), *_threads(), *_memory(), *_ledger(ledger), *_entropy()]
 
 
-def _compiled() -> Iterator[Ailment]:
+def _compiled() -> Iterator[Problem]:
     """Kernels are compiled once and kept; where they cannot be, every start compiles."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        yield Ailment(
+        yield Problem(
             SLOW,
             "kernels are not compiled (NUMBA_DISABLE_JIT is set)",
             "every inner loop runs in plain Python, hundreds of times slower",
             "unset NUMBA_DISABLE_JIT",
         )
-    places = kernel_caches()
-    if not any(map(_writable, places)):
-        place = places[-1]
-        yield Ailment(
+    caches = kernel_caches()
+    if not any(map(_writable, caches)):
+        cache = caches[-1]
+        yield Problem(
             SLOW,
-            f"compiled kernels cannot be kept in {place}",
+            f"compiled kernels cannot be kept in {cache}",
             "so every start compiles them again, about a minute in all",
             "set NUMBA_CACHE_DIR to a folder that may be written, or run with --repair",
-            lambda: _make(place),
+            lambda: _make(cache),
         )
 
 
 def kernel_caches() -> list[Path]:
     """Where compiled kernels are kept (`tacit.kernels.compiled`): the folder that numba was
     told, else the user's own."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    if given:
-        return [Path(given)]
+    override = os.environ.get("NUMBA_CACHE_DIR")
+    if override:
+        return [Path(override)]
     cache = os.environ.get("XDG_CACHE_HOME")
     home = Path(cache) if cache else Path.home() / ".cache"
     return [home / "tacit" / "kernels-2"]
 
 
-def _threads() -> Iterator[Ailment]:
+def _threads() -> Iterator[Problem]:
     usable = len(os.sched_getaffinity(0))
     for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
-        said = os.environ.get(name, "")
-        if said.isdigit() and 0 < int(said) < usable:
-            yield Ailment(
+        setting = os.environ.get(name, "")
+        if setting.isdigit() and 0 < int(setting) < usable:
+            yield Problem(
                 NOTED,
-                f"{name} is {said}, and {usable} cores are usable",
+                f"{name} is {setting}, and {usable} cores are usable",
                 "fits use fewer threads than there are cores",
                 f"unset {name}, unless the other cores are somebody else's",
             )
@@ -80,7 +80,7 @@ def _threads() -> Iterator[Ailment]:
         import numpy  # noqa: F401  loads the library that is looked for
 
     if not any(pool["user_api"] == "blas" for pool in threadpool_info()):
-        yield Ailment(
+        yield Problem(
             SLOW,
             "numpy has no fast linear algebra",
             "ease and the covariance methods solve large systems by it",
@@ -88,14 +88,14 @@ def _threads() -> Iterator[Ailment]:
         )
 
 
-def _memory() -> Iterator[Ailment]:
+def _memory() -> Iterator[Problem]:
     """Little memory is a slow set-up: large matrices go to disk."""
     try:
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):  # not told by this system
         return
     if pages < 2 << 30:
-        yield Ailment(
+        yield Problem(
             SLOW,
             f"this machine has {pages / 1e9:.1f} GB of memory",
             "a fit of 10,000 items by `ease` wants 2 GB",
@@ -103,21 +103,21 @@ def _memory() -> Iterator[Ailment]:
         )
 
 
-def _ledger(location: str | None) -> Iterator[Ailment]:
+def _ledger(location: str | None) -> Iterator[Problem]:
     from tacit.cli.health import _ledger as looked
     from tacit.ledger.book.store import home
 
-    told = looked(location)
-    if told.startswith("NOT WELL"):
-        yield Ailment(
+    status = looked(location)
+    if status.startswith("NOT WELL"):
+        yield Problem(
             BROKEN,
             "the ledger cannot be used",
-            told.removeprefix("NOT WELL: "),
+            status.removeprefix("NOT WELL: "),
             "name another one with --ledger, or restore it from a copy and run "
             "`tacit ledger verify`",
         )
     elif location is None and not _writable(home()):
-        yield Ailment(
+        yield Problem(
             BROKEN,
             f"{home()} cannot be written",
             "the default ledger is kept there, and nothing is fitted without one",
@@ -126,7 +126,7 @@ def _ledger(location: str | None) -> Iterator[Ailment]:
         )
     for key in Path(home()).glob("*.key"):
         if key.stat().st_mode & 0o077:
-            yield Ailment(
+            yield Problem(
                 BROKEN,
                 f"others may read {key}",
                 "whoever has this key can sign statements in your name",
@@ -135,11 +135,11 @@ def _ledger(location: str | None) -> Iterator[Ailment]:
             )
 
 
-def _entropy() -> Iterator[Ailment]:
+def _entropy() -> Iterator[Problem]:
     from tacit.cli.health import _entropy as looked
 
     if looked().startswith("BROKEN"):
-        yield Ailment(
+        yield Problem(
             BROKEN,
             "the random generator is stuck",
             "noise that can be guessed protects nobody",
@@ -147,23 +147,23 @@ def _entropy() -> Iterator[Ailment]:
         )
 
 
-def _writable(place: Path) -> bool:
+def _writable(folder: Path) -> bool:
     """Whether a folder can be written, or made."""
-    near = next(each for each in (place, *place.absolute().parents) if each.exists())
+    near = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     return near.is_dir() and os.access(near, os.W_OK | os.X_OK)
 
 
-def _make(place: Path) -> str:
+def _make(folder: Path) -> str:
     from tacit.errors import StorageError
 
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        place.chmod(0o700)
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
     except OSError as error:
         raise StorageError(
-            f"{place} cannot be made: {error.strerror}", remedy="choose another folder"
+            f"{folder} cannot be made: {error.strerror}", remedy="choose another folder"
         ) from None
-    return f"made {place}"
+    return f"made {folder}"
 
 
 def _close(key: Path) -> str:

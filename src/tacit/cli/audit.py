@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.audit_asked import check_what, ground_of, seen, theirs
+from tacit.cli.audit_asked import audit_federation, check_what, ground_of, theirs
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import json_option, ledger_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
@@ -152,7 +152,7 @@ def audit(
 
     Exit status 1 where a sound claim was refuted.
     """
-    refuse_moot()
+    refuse_no_effect()
     check_out(out)
     for path in out:
         may_write(str(path), overwrite)
@@ -161,21 +161,21 @@ def audit(
     if gauntlet or claims:
         from tacit.cli.audit_tables import show_claims, show_gauntlet
 
-        shown = show_claims if claims else show_gauntlet
-        _table(shown, what, asked, out, as_json)
+        show_table = show_claims if claims else show_gauntlet
+        _table(show_table, what, asked, out, as_json)
         return
     if lists is not None or canaries is not None:
-        done = theirs(lists, canaries, asked)
+        report = theirs(lists, canaries, asked)
     elif parties:
-        done = seen(asked)
+        report = audit_federation(asked)
     else:
-        done = _ours(what, everything, asked)
-    write(done, out)
+        report = _ours(what, everything, asked)
+    write(report, out)
     if as_json:
-        print_json(done.facts())
+        print_json(report.facts())
     else:
-        show(done)
-    if done.fell:
+        show(report)
+    if report.fell:
         sys.exit(1)
 
 
@@ -189,44 +189,44 @@ def _check_one(*kinds: bool) -> None:
 
 
 def _table(
-    shown: Callable[..., bool],
-    what: str | None,
-    asked: dict[str, Any],
+    show_table: Callable[..., bool],
+    method: str | None,
+    options: dict[str, Any],
     out: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Published attacks at every calibration; or what papers claim, each by the attack that
     it has to stand. Status 1 where something fell that must not, or stood that must."""
-    if not shown(what, asked["quick"], asked["mistake"], out, as_json):
+    if not show_table(method, options["quick"], options["mistake"], out, as_json):
         sys.exit(1)
 
 
-def _ours(what: str | None, everything: bool, asked: dict[str, Any]) -> Audit:
+def _ours(subject: str | None, everything: bool, options: dict[str, Any]) -> Audit:
     """Methods of Tacit, or of packages beside it, or the method of a model."""
     from tacit.auditing.audit import audit as run
 
-    check_what(what)
-    if (what is None) != everything:
+    check_what(subject)
+    if (subject is None) != everything:
         raise SettingError(
             "an audit needs a METHOD or --all, one of the two",
             remedy="for example: tacit audit bias --quick",
         )
-    ground, model = ground_of(what, asked)
-    named = asked.pop("attacks")
+    ground, model = ground_of(subject, options)
+    named = options.pop("attacks")
     if named:
-        asked["attacks"] = named
+        options["attacks"] = named
     if model is not None:
-        what = model.shared.method
+        subject = model.shared.method
         promise = model.statement
-        asked |= {"unit": promise.unit, "calibration": promise.calibration}
+        options |= {"unit": promise.unit, "calibration": promise.calibration}
         claim = promise.epsilon or promise.claimed_epsilon
-        asked["epsilon"] = claim or asked["epsilon"]
-        asked["delta"] = promise.delta or asked["delta"]
+        options["epsilon"] = claim or options["epsilon"]
+        options["delta"] = promise.delta or options["delta"]
     with progress("audit") as bar:
-        return run(what, progress=bar, ground=ground, **asked)
+        return run(subject, progress=bar, ground=ground, **options)
 
 
-def write(done: Audit, out: tuple[Path, ...]) -> None:
+def write(report: Audit, out: tuple[Path, ...]) -> None:
     """The files that were asked for."""
     import json
 
@@ -234,13 +234,13 @@ def write(done: Audit, out: tuple[Path, ...]) -> None:
 
     for path in out:
         if path.suffix == ".html":
-            done.write_page(path)
+            report.write_page(path)
         elif path.suffix == ".md":
             from tacit.auditing.audit_text import audit_text
 
-            write_file(str(path), audit_text(done).encode())
+            write_file(str(path), audit_text(report).encode())
         else:
-            text = json.dumps(done.facts(), indent=1) + "\n"
+            text = json.dumps(report.facts(), indent=1) + "\n"
             write_file(str(path), text.encode())
 
 
@@ -254,17 +254,17 @@ def check_out(out: tuple[Path, ...]) -> None:
             )
 
 
-def show(done: Audit) -> None:
+def show(report: Audit) -> None:
     """The table on a terminal."""
     from tacit.auditing.audit_page import COLUMNS, line
 
-    table(COLUMNS, [line(done, finding) for finding in done.best])
+    table(COLUMNS, [line(report, finding) for finding in report.best])
     say("")
-    for finding in done.best if len(done.best) == 1 else ():
+    for finding in report.best if len(report.best) == 1 else ():
         say(f"{finding.attack}: {finding.note}")
     say(
         f"Measured is an epsilon that a fit surely costs; the chance that any true claim is "
-        f"called refuted is at most {done.mistake:g}."
+        f"called refuted is at most {report.mistake:g}."
     )
     say("Not refuted is not proven: docs/audit.md says what an audit shows.")
 

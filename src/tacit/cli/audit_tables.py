@@ -17,35 +17,35 @@ if TYPE_CHECKING:
     from tacit.auditing.gauntlet.exhibit import Cell
 
 NOTHING = "."
-APART = "-"
+HELD_OUT = "-"
 FELL = "falls"
 
 
 def show_gauntlet(
-    what: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
+    method: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
 ) -> bool:
     """Run every attack; whether nothing that is certified fell."""
     from tacit.auditing.gauntlet.run import facts, is_sound, run
     from tacit.methods import find
 
-    if what is not None:
-        find(what)
+    if method is not None:
+        find(method)
     with progress("gauntlet") as bar:
-        cells = run(() if what is None else (what,), quick=quick, mistake=mistake, progress=bar)
+        cells = run(() if method is None else (method,), quick=quick, mistake=mistake, progress=bar)
     columns, rows = gauntlet_rows(cells)
-    words = (
+    sentences = (
         (
             f"{FELL}: more coins guessed than the claim of epsilon 1 allows, or told without "
-            f"noise. {NOTHING}: the claim was not refuted. {APART}: does not apply."
+            f"noise. {NOTHING}: the claim was not refuted. {HELD_OUT}: does not apply."
         ),
         (
             "A twin claims nothing and is attacked as if it claimed epsilon 1; "
             f"any true claim falls with a chance of at most {mistake:g}."
         ),
     )
-    apart = reasons(cells)
-    said = "Where attacks do not apply"
-    page = Sheet("The gauntlet", columns, rows, words, said, apart)
+    skip_reasons = reasons(cells)
+    heading = "Where attacks do not apply"
+    page = Sheet("The gauntlet", columns, rows, sentences, heading, skip_reasons)
     _give({"cells": facts(cells)}, page, out, as_json)
     return is_sound(cells)
 
@@ -68,64 +68,64 @@ def gauntlet_rows(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     from tacit.auditing.gauntlet.exhibit import Skipped
 
     attacks = list(dict.fromkeys(cell.attack for cell in cells))
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    verdicts: dict[tuple[str, str, str], dict[str, str]] = {}
     for cell in cells:
         of = cell.target if isinstance(cell, Skipped) else cell
-        row = found.setdefault((of.method, of.calibration, of.unit), {})
-        row[cell.attack] = APART
+        row = verdicts.setdefault((of.method, of.calibration, of.unit), {})
+        row[cell.attack] = HELD_OUT
         if not isinstance(cell, Skipped):
             row[cell.attack] = FELL if cell.fell else NOTHING
-    rows = [[*who, *(row[attack] for attack in attacks)] for who, row in found.items()]
+    rows = [[*target, *(row[attack] for attack in attacks)] for target, row in verdicts.items()]
     return ["method", "calibration", "unit", *attacks], rows
 
 
 def show_claims(
-    what: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
+    method: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
 ) -> bool:
     """Attack what papers claim; whether what is false fell and what holds did not."""
     from tacit.auditing.claims.registry import CLAIMS, audit_claims
 
-    chosen = [each.name for each in CLAIMS if what in (None, each.method)]
-    if not chosen:
+    claim_names = [entry.name for entry in CLAIMS if method in (None, entry.method)]
+    if not claim_names:
         raise SettingError(
-            f"no claim about {what!r} is audited", remedy="leave it out for all claims"
+            f"no claim about {method!r} is audited", remedy="leave it out for all claims"
         )
     with progress("claims") as bar:
-        done = audit_claims(chosen, quick=quick, mistake=mistake, progress=bar)
-    words = (
+        audited = audit_claims(claim_names, quick=quick, mistake=mistake, progress=bar)
+    sentences = (
         (
             "Measured is an epsilon that the printed algorithm surely costs at the claim's own "
             f"relation; any true claim is refuted with a chance of at most {mistake:g}."
         ),
         "Derived is what derivation says before anything is measured.",
     )
-    seen = [
-        f"{each.claim.name}: {each.claim.sentence}. Seen: {each.finding.note} "
-        f"({each.finding.witness})."
-        for each in done
+    evidence = [
+        f"{entry.claim.name}: {entry.claim.sentence}. Seen: {entry.finding.note} "
+        f"({entry.finding.witness})."
+        for entry in audited
     ]
-    rows = [claim_row(each) for each in done]
-    said = "What was seen"
-    page = Sheet("The claims of papers", CLAIM_COLUMNS, rows, words, said, seen)
-    _give({"claims": [each.facts() for each in done]}, page, out, as_json)
-    return all(each.as_expected for each in done)
+    rows = [claim_row(entry) for entry in audited]
+    heading = "What was seen"
+    page = Sheet("The claims of papers", CLAIM_COLUMNS, rows, sentences, heading, evidence)
+    _give({"claims": [entry.facts() for entry in audited]}, page, out, as_json)
+    return all(entry.as_expected for entry in audited)
 
 
 CLAIM_COLUMNS = ["claim", "paper", "relation", "claimed", "measured", "verdict", "derived"]
 
 
-def claim_row(done: Audited) -> list[str]:
+def claim_row(audited: Audited) -> list[str]:
     """One line of the table."""
-    found = done.finding
-    measured = "without end" if found.leak else f"{found.measured:.2f}"
+    finding = audited.finding
+    measured = "without end" if finding.leak else f"{finding.measured:.2f}"
     return [
-        done.claim.name,
-        done.claim.paper,
-        done.claim.relation,
-        f"{done.claim.epsilon:g}",
+        audited.claim.name,
+        audited.claim.paper,
+        audited.claim.relation,
+        f"{audited.claim.epsilon:g}",
         measured,
-        found.words,
-        done.claim.expected,
+        finding.words,
+        audited.claim.expected,
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import (
     json_option,
     ledger_options,
@@ -86,24 +86,24 @@ def choose(as_json: bool, plot: str | None, report: str | None, **options: Any) 
     """
     from tacit.cli.choose_asked import answer
 
-    refuse_moot()
+    refuse_no_effect()
     overwrite = options.pop("overwrite")
     _check_places(report, plot, overwrite)
-    found = answer(options)
+    choice = answer(options)
     if plot is not None and plot != "-":
         from tacit.evaluation.report.files import save_figure
 
-        save_figure(found.plot(), plot)
+        save_figure(choice.plot(), plot)
     if report is not None:
         from tacit.evaluation.report.files import write
 
-        write(report, found.page().encode())
+        write(report, choice.page().encode())
     if as_json:
         from tacit.cli.show import print_json
 
-        print_json(found.facts() | {"note": _note(options)})
+        print_json(choice.facts() | {"note": _note(options)})
         return
-    _print(found, _note(options), in_letters=plot == "-")
+    _print(choice, _note(options), in_letters=plot == "-")
 
 
 def _check_places(report: str | None, plot: str | None, overwrite: bool) -> None:
@@ -114,9 +114,9 @@ def _check_places(report: str | None, plot: str | None, overwrite: bool) -> None
     writable(report, ".html")
     if plot is not None and plot != "-":
         check_picture(plot)
-    for place, name in ((report, "--report"), (plot, "--plot")):
-        if place is not None and place != "-":
-            may_write(place, overwrite, name)
+    for path, name in ((report, "--report"), (plot, "--plot")):
+        if path is not None and path != "-":
+            may_write(path, overwrite, name)
 
 
 def _note(options: dict[str, Any]) -> str:
@@ -125,7 +125,7 @@ def _note(options: dict[str, Any]) -> str:
     return "no private data was read and nothing was spent"
 
 
-def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
+def _print(choice: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.deployments import DEPLOYMENTS
     from tacit.evaluation.report.choice import guesses, interval, percent, times, verdict
@@ -133,28 +133,28 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
     from tacit.ledger.account.odds import but_for
     from tacit.ledger.statement.words import as_likes
 
-    told = found.forecast
-    metric = "RMSE" if told.metric == "rmse" else "recall@20"
-    say(verdict(found))
+    forecast = choice.forecast
+    metric = "RMSE" if forecast.metric == "rmse" else "recall@20"
+    say(verdict(choice))
     say()
     rows = [
         (
-            one.name,
-            f"{one.epsilon:g}",
-            interval(one.expected),
-            percent(one.chance if one.overlap is None else one.overlap),
-            times(one.odds_times),
-            guesses(one.best_guess),
-            f"{one.ten:.3g}",
+            candidate.name,
+            f"{candidate.epsilon:g}",
+            interval(candidate.expected),
+            percent(candidate.chance if candidate.overlap is None else candidate.overlap),
+            times(candidate.odds_times),
+            guesses(candidate.best_guess),
+            f"{candidate.ten:.3g}",
         )
-        for one in found.candidates
+        for candidate in choice.candidates
     ]
     table(
         (
             "candidate",
             "epsilon",
             f"{metric}, 9 in 10",
-            "lists kept" if found.goal == "range" else "goal met",
+            "lists kept" if choice.goal == "range" else "goal met",
             "odds grow at most",
             "right guesses at most",
             "ten releases",
@@ -162,14 +162,14 @@ def _print(found: EpsilonChoice, note: str, *, in_letters: bool) -> None:
         rows,
     )
     say()
-    unit = "person" if told.unit == "user" else told.unit
-    say(f"about one {unit}; odds grow so {but_for(told.delta)}:")
-    for one in found.candidates:
-        words = one.words if told.metric == "rmse" else as_likes(one.words)
-        say(f"- {one.name}: {words}")
+    unit = "person" if forecast.unit == "user" else forecast.unit
+    say(f"about one {unit}; odds grow so {but_for(forecast.delta)}:")
+    for candidate in choice.candidates:
+        text = candidate.words if forecast.metric == "rmse" else as_likes(candidate.words)
+        say(f"- {candidate.name}: {text}")
     if in_letters:
         say()
-        say(letters(told))
+        say(letters(forecast))
     say()
     table(
         ("others chose", "for", "epsilon", "protected"),

@@ -57,28 +57,28 @@ def answer(options: dict[str, Any]) -> EpsilonChoice:
 
 
 def _asked_of_method(options: dict[str, Any]) -> dict[str, Any]:
-    asked = method_options(options)
-    found = {name: value for name, value in asked.items() if name not in OWN}
-    return found | parse_settings(options["settings"])
+    selected = method_options(options)
+    arguments = {name: value for name, value in selected.items() if name not in OWN}
+    return arguments | parse_settings(options["settings"])
 
 
 def _items(
     options: dict[str, Any], ratings: Ratings | None, catalogue: Catalogue | None
 ) -> int | Catalogue:
-    told = options["items"]
+    source = options["items"]
     if catalogue is not None:
         return catalogue
-    if ratings is not None and options["public_ratings"] and told is None:
+    if ratings is not None and options["public_ratings"] and source is None:
         return ratings.n_items
-    if told is None:
+    if source is None:
         raise SettingError(
             "how many items there are is not known", remedy="give --items a file or a count"
         )
     from tacit.cli.plan import counted_or_read
 
-    found = counted_or_read(told, options["columns"])
-    assert found is not None
-    return found
+    items = counted_or_read(source, options["columns"])
+    assert items is not None
+    return items
 
 
 def _looked_at(options: dict[str, Any]) -> tuple[Ratings | None, Catalogue | None]:
@@ -98,13 +98,15 @@ def _looked_at(options: dict[str, Any]) -> tuple[Ratings | None, Catalogue | Non
             remedy="leave --ratings out to use invented people; say --public-ratings if "
             "everybody may see them; or --owner-only to book it and keep the answer",
         )
-    more = {"duplicates": "last", "layout": None}
+    defaults = {"duplicates": "last", "layout": None}
     scale = None if options["scale"] == "1,5" else options["scale"]
     items = options["items"]
-    given = None if items is None or items.isdigit() else items
-    found = read_data(options["ratings"], options | more | {"scale": scale, "items": given})
+    item_file = None if items is None or items.isdigit() else items
+    ratings_and_items = read_data(
+        options["ratings"], options | defaults | {"scale": scale, "items": item_file}
+    )
     if not public:
         from tacit.fitting.publish import book_evaluation
 
         book_evaluation(options["ledger"], options["population"], owner_only=True)
-    return found
+    return ratings_and_items

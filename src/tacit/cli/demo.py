@@ -90,12 +90,12 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
     if out is not None and Path(out).exists():
         raise SettingError("it exists already", place=out, remedy="name a new folder for --out")
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) if out is None else Path(out)
-        place.mkdir(parents=True, exist_ok=True)
-        model, data = fit_demo(place / "ledger.sqlite", epsilon, quiet=as_json)
+        target = Path(folder) if out is None else Path(out)
+        target.mkdir(parents=True, exist_ok=True)
+        model, data = fit_demo(target / "ledger.sqlite", epsilon, quiet=as_json)
         if out is not None:
-            _keep(model, place)
-    lists = {each.name: model.recommend(each.ratings, LISTED) for each in PEOPLE}
+            _keep(model, target)
+    lists = {person.name: model.recommend(person.ratings, LISTED) for person in PEOPLE}
     if as_json:
         _as_json(model, data, lists)
         return
@@ -108,8 +108,8 @@ def demo(epsilon: float, out: str | None, as_json: bool) -> None:
         "from the published model and her or his own ratings, and costs no budget. What "
         "suits one's own taste comes before what everybody likes."
     )
-    for each in PEOPLE:
-        _show(model, each, lists[each.name])
+    for person in PEOPLE:
+        _show(model, person, lists[person.name])
     _promise(model)
     _better_list(model)
     _next(out)
@@ -138,46 +138,46 @@ def fit_demo(book: Path, epsilon: float, *, quiet: bool = True) -> tuple[Model, 
     return model, data
 
 
-def _keep(model: Model, place: Path) -> None:
+def _keep(model: Model, folder: Path) -> None:
     """The model beside its book, with the statement as a document."""
     from tacit.cli.promise import ask
     from tacit.cli.statement import write_document
 
-    model.save(place / "model")
-    book = str(place / "ledger.sqlite")
+    model.save(folder / "model")
+    book = str(folder / "ledger.sqlite")
     declared = {
         "name": "the demonstration",
         "data": "made-up ratings of real films by invented people",
         "decided": "the demonstration, to show what epsilon 1 buys",
     }
-    write_document(ask(model, book, None), declared, place / "statement.html")
+    write_document(ask(model, book, None), declared, folder / "statement.html")
 
 
 def _as_json(model: Model, data: str, lists: Mapping[str, list[Recommendation]]) -> None:
     people = [
         {
-            "name": each.name,
-            "likes": each.likes,
-            "ratings": each.ratings,
-            "recommendations": [line.__dict__ for line in lists[each.name]],
+            "name": person.name,
+            "likes": person.likes,
+            "ratings": person.ratings,
+            "recommendations": [line.__dict__ for line in lists[person.name]],
         }
-        for each in PEOPLE
+        for person in PEOPLE
     ]
     print_json({"data": data, "people": people, "statement": model.statement.to_facts()})
 
 
-def _show(model: Model, who: DemoPerson, lines: list[Recommendation]) -> None:
-    rated = ", ".join(f"{film} {stars:g}" for film, stars in who.ratings.items())
-    say(f"\n   {who.name} likes {who.about}. Rated: {rated}.\n")
+def _show(model: Model, person: DemoPerson, lines: list[Recommendation]) -> None:
+    rated = ", ".join(f"{film} {stars:g}" for film, stars in person.ratings.items())
+    say(f"\n   {person.name} likes {person.about}. Rated: {rated}.\n")
     rows = [
         [
-            place,
+            rank,
             line.title,
             ", ".join(genres(model, line.item)),
             stars(line.rating or 0.0, line.error or 0.0),
             reason(line),
         ]
-        for place, line in enumerate(lines, 1)
+        for rank, line in enumerate(lines, 1)
     ]
     table(["", "item", "genres", "expected", "because you rated"], rows)
 
@@ -195,13 +195,13 @@ def _promise(model: Model) -> None:
     from tacit.ledger.account.attacker import attacker
 
     s = model.statement
-    told = attacker(s.events, s.unit, s.delta)["words"]
+    sentence = attacker(s.events, s.unit, s.delta)["words"]
     say(f"\n4. The promise: {s.standing.upper()}.")
     say(
         f"   The published model is ({s.epsilon:g}, {s.delta:g})-differentially private for "
         "a whole person with all of that person's ratings."
     )
-    say(f"   {told}")
+    say(f"   {sentence}")
     say("   It was charged to a ledger before any noise was drawn.")
 
 
@@ -231,5 +231,5 @@ def _next(out: str | None) -> None:
     ]
     width = max(len(command) for command, _ in steps)
     say("\nNext:")
-    for command, what in steps:
-        say(f"  {command:<{width}}  {what}")
+    for command, purpose in steps:
+        say(f"  {command:<{width}}  {purpose}")

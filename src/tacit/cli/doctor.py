@@ -22,30 +22,30 @@ from tacit.cli.options import json_option
 def doctor(ledger: str | None, wipe: bool, repair: bool, as_json: bool) -> None:
     """Versions, threads, BLAS, entropy, ledger health, caches, and what makes this machine
     slow. Exit status 0: well; 1: something is broken; 3: it works, slower than it could."""
-    from tacit.cli.ailments import BROKEN, SLOW, ailments
+    from tacit.cli.ailments import BROKEN, SLOW, problems
     from tacit.cli.health import examine, wipe_caches
     from tacit.cli.show import fact, print_json, say
 
     wiped = {"wiped": f"{wipe_caches()} cached files"} if wipe else {}
-    found = ailments(ledger)
-    done = []
+    detected = problems(ledger)
+    repairs = []
     if repair:
-        done = [ill.repair() for ill in found if ill.repair is not None]
-        found = ailments(ledger)
+        repairs = [ill.repair() for ill in detected if ill.repair is not None]
+        detected = problems(ledger)
     facts = wiped | examine(ledger)
     if as_json:
-        told = [{"what": i.what, "why": i.why, "remedy": i.remedy} for i in found]
-        print_json({**facts, "ailments": told, "repaired": done})
+        summaries = [{"what": i.what, "why": i.why, "remedy": i.remedy} for i in detected]
+        print_json({**facts, "ailments": summaries, "repaired": repairs})
     else:
         for name, value in facts.items():
             fact(name, value)
-        for line in done:
+        for line in repairs:
             say(f"\nrepaired: {line}")
-        for ill in found:
+        for ill in detected:
             say(f"\n{ill.grade}: {ill.what}\n  why: {ill.why}\n  remedy: {ill.remedy}")
-        if not found:
+        if not detected:
             say("\nwell: nothing slows this installation down")
-    grades = {ill.grade for ill in found}
+    grades = {ill.grade for ill in detected}
     if BROKEN in grades:
         raise SystemExit(1)
     if SLOW in grades:

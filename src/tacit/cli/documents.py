@@ -39,11 +39,11 @@ def check_document(out: str | None, overwrite: bool, as_json: bool) -> None:
     may_write(out, overwrite)
 
 
-def write_document(found: Document, out: str) -> None:
+def write_document(document: Document, out: str) -> None:
     """In the format that the name ends in."""
     from tacit.evaluation.report.files import write
     from tacit.ledger.statement.render import to_html, to_markdown
 
     markdown = Path(out).suffix.lower() == ".md"
-    text = to_markdown(found) if markdown else to_html(found)
+    text = to_markdown(document) if markdown else to_html(document)
     write(out, text.encode())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import (
     check_data,
     data_options,
@@ -22,10 +22,10 @@ from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_settings
 from tacit.cli.release import release_options, run_release
 from tacit.cli.repeat import repeat
-from tacit.cli.show import counted, say
+from tacit.cli.show import counted_progress, say
 
 if TYPE_CHECKING:
-    from tacit.evaluation.door import AskedEvaluation
+    from tacit.evaluation.door import EvaluationRequest
     from tacit.evaluation.result import Evaluation
 
 SPLIT = (
@@ -169,31 +169,31 @@ NOT_REPEATED = (
 @json_option
 def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
     """Compare methods on RATINGS against raw held-back ratings. NOT PRIVATE: for the owner only."""
-    refuse_moot()
+    refuse_no_effect()
     if options["release"]:
         run_release(ratings, options, as_json=as_json)
         return
     from tacit.cli.show import print_json
 
-    asked = _asked(ratings, options)
+    request = _build_request(ratings, options)
     if options["engine"] == "spark":
         from tacit.cli.on_cluster import evaluate_on_cluster
 
-        evaluate_on_cluster(asked, ratings, options, as_json=as_json)
+        evaluate_on_cluster(request, ratings, options, as_json=as_json)
         return
     _check_files(options)
     likes = options["positive"] is not None
-    for order in asked.check(options["users"], likes=likes):
+    for order in request.check(options["users"], likes=likes):
         check_data(order, ratings, options)
-    for words in asked.left_out:
-        note(f"left out: {words}")
+    for reason in request.left_out:
+        note(f"left out: {reason}")
     data, items = read_data(ratings, options)
-    if asked.public is not None:
-        note(asked.public.agreement(items))
+    if request.public is not None:
+        note(request.public.agreement(items))
     if items is None:
         note("without --items no public features are used; a fit that has them is another one")
-    with counted("evaluate") as bar:
-        found = asked.run(
+    with counted_progress("evaluate") as bar:
+        evaluation = request.run(
             data,
             items,
             out=options["out"],
@@ -201,22 +201,22 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
             progress=bar,
             owner_only=options["owner_only"],
         )
-    if found.facts["lets_the_future_in"]:
+    if evaluation.facts["lets_the_future_in"]:
         note("a random split lets the future in; --split time does not")
-    if found.facts["by_day"]:
+    if evaluation.facts["by_day"]:
         note("each question was asked on the day of its rating; --no-days asks without")
-    _write(found, ratings, options)
+    _write(evaluation, ratings, options)
     if as_json:
-        print_json(found.to_json())
+        print_json(evaluation.to_json())
     else:
-        _print(found)
+        _print(evaluation)
 
 
-def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
+def _build_request(ratings: str, options: dict[str, Any]) -> EvaluationRequest:
     """The evaluation of these ratings that the options name."""
     from tacit.cli.people import public_people
     from tacit.evaluation.arms import Grid
-    from tacit.evaluation.door import AskedEvaluation
+    from tacit.evaluation.door import EvaluationRequest
     from tacit.evaluation.how import HeldBack
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
@@ -237,7 +237,7 @@ def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
         shared,
         options["twin"],
     )
-    how = HeldBack(
+    protocol = HeldBack(
         options["split"] or ("people" if likes else "90/10"),
         options["seeds"],
         options["folds"],
@@ -250,7 +250,7 @@ def _asked(ratings: str, options: dict[str, Any]) -> AskedEvaluation:
     public = None
     if options["public"] is not None:
         public = public_people(ratings, options["public"], None, options)
-    return AskedEvaluation(grid, how, reference=options["reference"], public=public)
+    return EvaluationRequest(grid, protocol, reference=options["reference"], public=public)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -268,20 +268,20 @@ def _numbers(text: str) -> tuple[float, ...]:
         ) from None
 
 
-def _sweeps(given: tuple[str, ...]) -> dict[str, list[Any]]:
+def _sweeps(pairs: tuple[str, ...]) -> dict[str, list[Any]]:
     """`factors=5,20`: numbers where they look like numbers."""
-    found: dict[str, list[Any]] = {}
-    for pair in given:
+    sweeps: dict[str, list[Any]] = {}
+    for pair in pairs:
         name, _, values = pair.partition("=")
-        each = [
+        choices = [
             parse_settings((f"{name}={value}",), "--sweep")[name.strip()]
             for value in values.split(",")
             if value.strip()
         ]
-        if not each:
+        if not choices:
             parse_settings(("",), "--sweep")
-        found[name.strip()] = each
-    return found
+        sweeps[name.strip()] = choices
+    return sweeps
 
 
 def _check_files(options: dict[str, Any]) -> None:
@@ -300,35 +300,35 @@ def _check_files(options: dict[str, Any]) -> None:
         plotting()
 
 
-def _write(found: Evaluation, ratings: str, options: dict[str, Any]) -> None:
+def _write(evaluation: Evaluation, ratings: str, options: dict[str, Any]) -> None:
     if options["report"]:
-        found.write_report(options["report"], repeat(NOT_REPEATED))
+        evaluation.write_report(options["report"], repeat(NOT_REPEATED))
         note(f"wrote {options['report']}, for the owner only")
     if options["csv"]:
-        found.write_csv(options["csv"])
+        evaluation.write_csv(options["csv"])
         note(f"wrote {options['csv']}, for the owner only")
     if options["people"]:
-        found.write_people(options["people"])
+        evaluation.write_people(options["people"])
         note(f"wrote {options['people']}: personal values, for the owner only")
 
 
-def _print(found: Evaluation) -> None:
+def _print(evaluation: Evaluation) -> None:
     from tacit.cli.show import table
     from tacit.evaluation.report.words import columns, rows, units
 
-    what = "ratings" if found.metric == "rmse" else "likes"
-    say(f"NOT PRIVATE: compared with raw held-back {what}, for the owner only")
-    metrics = columns(found, TOLD)
-    for place, unit in enumerate(units(found)):
-        if place:
+    noun = "ratings" if evaluation.metric == "rmse" else "likes"
+    say(f"NOT PRIVATE: compared with raw held-back {noun}, for the owner only")
+    metrics = columns(evaluation, TOLD)
+    for index, unit in enumerate(units(evaluation)):
+        if index:
             say()
-        heads, lines = rows(found, metrics, unit)
+        heads, lines = rows(evaluation, metrics, unit)
         table(heads, lines)
-    if found.reference is not None:
+    if evaluation.reference is not None:
         from tacit.evaluation.report.words import reference_words
 
-        say(reference_words(found))
+        say(reference_words(evaluation))
     from tacit.evaluation.report.words import list_words
 
-    for words in list_words(found):
+    for words in list_words(evaluation):
         say(words)

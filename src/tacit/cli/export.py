@@ -38,14 +38,14 @@ def export(
         )
     may_write(out, overwrite)
     fitted = load(model)
-    what, count = "items", len(fitted.shared.catalogue)
+    noun, count = "items", len(fitted.shared.catalogue)
     if similarities:
-        what, count = "pairs", export_pairs(fitted, out, kind)
+        noun, count = "pairs", export_pairs(fitted, out, kind)
     else:
         export_arrays(fitted, out, kind)
     if as_json:
         from tacit.cli.show import print_json
 
-        print_json({"out": out, "format": kind, what: count})
+        print_json({"out": out, "format": kind, noun: count})
     else:
-        say(f"{count:,} {what} written to {out}")
+        say(f"{count:,} {noun} written to {out}")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import (
     MethodOption,
     book_options,
@@ -110,7 +110,7 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
-    from tacit.data.apart import parse_apart
+    from tacit.data.apart import parse_held_out
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
@@ -118,22 +118,22 @@ def fit(
     from tacit.model.model import load
 
     # Bad use fails before a rating is read.
-    refuse_moot()
+    refuse_no_effect()
     method = build_method(options)
     _tell_large(method.epsilon)
     earlier = load(start) if start is not None else None
     without = options["without"]
     gone = () if without is None else named(without)
-    known = None
+    public_users = None
     if public is not None or public_are is not None:
-        known = public_people(ratings, public, public_are, options)
-        refuse_forgotten(gone, known, without)
+        public_users = public_people(ratings, public, public_are, options)
+        refuse_forgotten(gone, public_users, without)
     order = check(
         method,
         people=options["users"],
         start=earlier,
-        keep_apart=None if keep_apart is None else parse_apart(keep_apart),
-        public=known,
+        keep_apart=None if keep_apart is None else parse_held_out(keep_apart),
+        public=public_users,
         budgets=None if budgets is None else read_budgets(budgets),
     )
     overwrite = overwrite or asked_to_replace(out)
@@ -160,8 +160,8 @@ def fit(
 
         if data.schema.positive is not None:
             _tell_likes(method, data.schema, options)
-        if known is not None:
-            note(known.agreement(items))
+        if public_users is not None:
+            note(public_users.agreement(items))
         if items is None:
             note("without --items the set of item ids comes from the file and is assumed public")
         with progress(f"fit {method.name}") as bar:
@@ -188,11 +188,11 @@ def fit(
                 }
             )
         else:
-            written = (
+            summary = (
                 f"\nmodel written to {out} ({size:,} bytes); `tacit statement {out}` prints "
                 "the whole promise"
             )
-            say("\n".join([*brief(promise), written]))
+            say("\n".join([*brief(promise), summary]))
 
 
 def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:
@@ -201,19 +201,19 @@ def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:
     from tacit.fitting.likes import of_high_ratings
 
     if schema.source != LIKES:
-        told = of_high_ratings(method, schema)
-        if told:
-            note(told)
+        message = of_high_ratings(method, schema)
+        if message:
+            note(message)
     elif options["scale"]:
         note("--scale says nothing of a table without ratings")
 
 
-def build_method(options: dict[str, Any], **more: Any) -> Any:
+def build_method(options: dict[str, Any], **overrides: Any) -> Any:
     """The method that the options describe, with its settings."""
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find
 
     name = options.get("method") or (
         DEFAULT if options.get("positive") is None else DEFAULT_POSITIVE
     )
-    arguments = method_options(options) | more
+    arguments = method_options(options) | overrides
     return find(name)(**arguments, **parse_settings(options.get("settings", ())))

@@ -55,18 +55,18 @@ def plainly(metavar: str) -> str:
 
 def record(param: click.Parameter, ctx: click.Context) -> tuple[str, str] | None:
     """One line of help."""
-    found = param.get_help_record(ctx)
-    if found is None:
+    help_record = param.get_help_record(ctx)
+    if help_record is None:
         return None
-    option, about = found
+    option, about = help_record
     for theirs, ours in RANGES:
         about = re.sub(theirs, ours, about)
     return plainly(option), re.sub(r"(?<=\w)-(?=\w)", HYPHEN, about)
 
 
-def heading(param: click.Option, few: bool) -> tuple[str, int]:
+def heading(param: click.Option, is_short: bool) -> tuple[str, int]:
     """Under which heading an option stands, and where."""
-    if few:
+    if is_short:
         return OWN, 0
     if {"--help", "--json"} & set(param.opts):
         return LAST, 0
@@ -79,13 +79,13 @@ def heading(param: click.Option, few: bool) -> tuple[str, int]:
 def refuse_nothing(ctx: click.Context, param: click.Parameter) -> None:
     """Refuse a value that says nothing: an empty text, or a number that is none."""
     value = ctx.params.get(param.name or "")
-    given = value if isinstance(value, tuple) else (value,)
-    if "" in given:
+    values = value if isinstance(value, tuple) else (value,)
+    if "" in values:
         raise click.BadParameter("is empty", ctx=ctx, param=param)
-    for each in given:
-        if isinstance(each, float) and isnan(each):
+    for number in values:
+        if isinstance(number, float) and isnan(number):
             raise click.BadParameter("nan is no number", ctx=ctx, param=param)
-        if isinstance(each, float) and isinf(each) and param.name != "epsilon":
+        if isinstance(number, float) and isinf(number) and param.name != "epsilon":
             raise click.BadParameter("inf is no number", ctx=ctx, param=param)
 
 
@@ -94,12 +94,12 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The options; an empty one is a shell's variable that was not set."""
-        rest = super().parse_args(ctx, args)
+        remaining = super().parse_args(ctx, args)
         for param in self.params:
             source = ctx.get_parameter_source(param.name or "")
             if source is click.core.ParameterSource.COMMANDLINE:
                 refuse_nothing(ctx, param)
-        return rest
+        return remaining
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Options by heading; what is a command's own comes first."""
@@ -110,8 +110,8 @@ class Command(click.Command):
         for param in params:
             line = record(param, ctx)
             if line is not None:
-                title, place = heading(param, len(params) <= FEW)
-                lists[title].append((place, *line))
+                title, position = heading(param, len(params) <= FEW)
+                lists[title].append((position, *line))
         every = [line for lines in lists.values() for line in lines]
         wide = min(WIDEST, max(len(option) for _, option, _ in every))
         for title, lines in lists.items():

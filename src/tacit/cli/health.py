@@ -92,9 +92,9 @@ def _ledger(location: str | None) -> str:
             names = [] if session is None else sealed_populations(store, session)
         books = [open_book(location, name).verify() for name in names]
     except TacitError as error:
-        place = f"{error.place}: " if error.place else ""
-        return f"NOT WELL: {place}{error.message}"
-    whole = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
+        prefix = f"{error.place}: " if error.place else ""
+        return f"NOT WELL: {prefix}{error.message}"
+    summary = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
     strays = sum(len(book.strays) for book in books)
     more = f"; rows under no seal, not counted: {strays} (tacit ledger verify)" if strays else ""
-    return f"{store.place}: {whole or 'no book yet'}{more}"
+    return f"{store.place}: {summary or 'no book yet'}{more}"

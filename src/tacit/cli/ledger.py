@@ -9,7 +9,7 @@ import click
 
 from tacit.cli.documents import check_document, document_options, write_document
 from tacit.cli.grouped import GroupedCommands
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import json_option, ledger_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import say
@@ -58,13 +58,13 @@ def show(
         say(f"the book was written to {out}")
         return
     book = open_book(ledger, population)
-    known = book.populations()
+    populations = book.populations()
     if as_json:
-        print_json({**facts(book), "populations": known})
+        print_json({**facts(book), "populations": populations})
         return
-    names = [population] if named or not known else known
-    for place, name in enumerate(names):
-        if place:
+    names = [population] if named or not populations else populations
+    for index, name in enumerate(names):
+        if index:
             say()
         show_population(open_book(ledger, name))
 
@@ -83,7 +83,7 @@ def key(out: str | None, overwrite: bool, ledger: str | None, as_json: bool) -> 
     from tacit.errors import StorageError
     from tacit.ledger.book.book import open_book
 
-    refuse_moot()
+    refuse_no_effect()
     if out is not None:
         may_write(out, overwrite)
     signer = open_book(ledger).signer
@@ -125,8 +125,8 @@ def cap(
 
     book = open_book(ledger, population)
     book.cap(epsilon, delta, unit, note, accept_unbounded=accept_unbounded)
-    now = next(each for each in book.spent().units if each.unit == unit)
-    left = now.left
+    current = next(total for total in book.spent().units if total.unit == unit)
+    remaining = current.left
     if as_json:
         print_json(
             {
@@ -134,16 +134,16 @@ def cap(
                 "epsilon": epsilon,
                 "delta": delta,
                 "unit": unit,
-                "left": left,
+                "left": remaining,
             }
         )
         return
     say(f"the cap of {population!r} is now epsilon {epsilon:g} at delta {delta:g}, unit {unit}")
-    if left is not None:
+    if remaining is not None:
         say(
-            f"left under it: epsilon {down(left)}{LESS if left < epsilon else ''}"
-            if left > 0
-            else f"nothing is left under it, epsilon {up(now.epsilon)} is spent already: "
+            f"left under it: epsilon {down(remaining)}{LESS if remaining < epsilon else ''}"
+            if remaining > 0
+            else f"nothing is left under it, epsilon {up(current.epsilon)} is spent already: "
             "no fit will pass"
         )
 
@@ -159,28 +159,28 @@ def verify(context: click.Context, population: str, ledger: str | None, as_json:
     from tacit.ledger.book.every import books_at, check_parts, strays_elsewhere
 
     books = books_at(ledger, _named(context, population))
-    found = [book.verify() for book in books]
-    strays = [stray for each in found for stray in each.strays] + strays_elsewhere(books[0])
+    checks = [book.verify() for book in books]
+    strays = [stray for check in checks for stray in check.strays] + strays_elsewhere(books[0])
     check_parts(books[0])
     if as_json:
         print_json(
             {
                 "verified": True,
-                "entries": sum(each.entries for each in found),
+                "entries": sum(check.entries for check in checks),
                 "populations": [
-                    {"population": each.population, "entries": each.entries, "head": each.head}
-                    for each in found
+                    {"population": check.population, "entries": check.entries, "head": check.head}
+                    for check in checks
                 ],
                 "not_counted": [asdict(stray) for stray in strays[:SHOWN]],
                 "rows_not_counted": len(strays),
             }
         )
         return
-    for each in found:
-        entries = "entry" if each.entries == 1 else "entries"
+    for check in checks:
+        entries = "entry" if check.entries == 1 else "entries"
         say(
-            f"verified: population {each.population!r}, {each.entries} {entries}, "
-            f"head {each.head[:16]}"
+            f"verified: population {check.population!r}, {check.entries} {entries}, "
+            f"head {check.head[:16]}"
         )
     if strays:
         rows = "1 row is" if len(strays) == 1 else f"{len(strays)} rows are"
@@ -203,7 +203,7 @@ def grant(role: str, ledger: str | None, only_print: bool, as_json: bool) -> Non
     from tacit.ledger.book import every
     from tacit.ledger.book.charging import rights
 
-    refuse_moot()
+    refuse_no_effect()
     done = [f"{each};" for each in rights(role)] if only_print else every.grant(ledger, role)
     if as_json:
         print_json({"role": role, "statements": done, "run": not only_print})
@@ -237,14 +237,14 @@ def affected(
     from tacit.ledger.book.every import books_at
 
     books = books_at(ledger, _named(context, population))
-    found = [pair for book in books for pair in book.affected(version)]
+    pairs = [pair for book in books for pair in book.affected(version)]
     if as_json:
         print_json(
-            {"affected": [{"entry": e.model_dump(mode="json"), "why": why} for e, why in found]}
+            {"affected": [{"entry": e.model_dump(mode="json"), "why": why} for e, why in pairs]}
         )
-    elif not found and version is not None:
+    elif not pairs and version is not None:
         say(f"no entry was made by version {version}")
-    elif not found:
+    elif not pairs:
         say(
             "no entry is affected by a known defect; looked at "
             + ", ".join(repr(book.population) for book in books)
@@ -252,5 +252,5 @@ def affected(
     else:
         table(
             ("population", "#", "method", "version", "why"),
-            [(e.population, e.number, e.method, e.version, why) for e, why in found],
+            [(e.population, e.number, e.method, e.version, why) for e, why in pairs],
         )

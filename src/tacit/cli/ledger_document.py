@@ -42,7 +42,7 @@ def book_document(books: Sequence[Book]) -> Document:
     """All populations of a ledger; every chain is replayed for it."""
     checked = [book.verify() for book in books]
     sections = [_population(book) for book in books]
-    heads = tuple((each.population, str(each.entries), each.head) for each in checked)
+    heads = tuple((check.population, str(check.entries), check.head) for check in checked)
     return Document(
         title="The book of privacy spent",
         lead="What was charged for whom, what it costs together, and what is left.",
@@ -73,19 +73,22 @@ def _cards(books: Iterable[Book]) -> Iterable[tuple[str, str]]:
     from tacit.ledger.account.rounded import down, up
 
     for book in books:
-        for each in book.spent().units:
-            if not each.entries and each.cap is None:
+        for total in book.spent().units:
+            if not total.entries and total.cap is None:
                 continue
-            said = f"epsilon spent on {book.population!r}, unit {each.unit}"
-            yield up(each.epsilon), f"{said}, at delta {each.delta:g}"
-            if each.left is not None:
-                yield (down(max(each.left, 0.0)), f"left of a cap of {each.cap:g}")
+            label = f"epsilon spent on {book.population!r}, unit {total.unit}"
+            yield up(total.epsilon), f"{label}, at delta {total.delta:g}"
+            if total.left is not None:
+                yield (down(max(total.left, 0.0)), f"left of a cap of {total.cap:g}")
 
 
 def _population(book: Book) -> Section:
     entries = tuple(_texts(row) for row in entry_rows(book.entries()))
-    spent = tuple(_texts(row) for row in spent_rows(book.spent().units))
-    return (f"Population {book.population}", (TextTable(HEADS, spent), TextTable(COLUMNS, entries)))
+    total_rows = tuple(_texts(row) for row in spent_rows(book.spent().units))
+    return (
+        f"Population {book.population}",
+        (TextTable(HEADS, total_rows), TextTable(COLUMNS, entries)),
+    )
 
 
 def _texts(row: Iterable[object]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def facts(book: Book) -> dict[str, Any]:
         "population": book.population,
         "head": book.head,
         "entries": [e.model_dump(mode="json") for e in book.entries()],
-        "spent": [each.__dict__ for each in book.spent().units],
+        "spent": [total.__dict__ for total in book.spent().units],
     }
 
 
@@ -32,7 +32,7 @@ def show_population(book: Book) -> None:
     """The fits of a population and what they cost together."""
     from tacit.cli.show import table
 
-    entries, spent = book.entries(), book.spent()
+    entries, spending = book.entries(), book.spent()
     if not entries:
         say(f"the book of {book.population!r} is empty")
         return
@@ -40,7 +40,7 @@ def show_population(book: Book) -> None:
     if any(entry.kind == "commit" for entry in entries):
         say("(numbers that are not listed record the model that came of a fit)")
     say()
-    rows = spent_rows(spent.units)
+    rows = spent_rows(spending.units)
     if rows:
         table(HEADS, rows)
 
@@ -51,16 +51,16 @@ def spent_rows(units: Iterable[UnitSpent]) -> list[tuple[object, ...]]:
 
     return [
         (
-            each.unit,
-            each.entries,
-            _spent(each),
-            f"{each.delta:g}",
-            _number(each.cap),
-            None if each.left is None else down(each.left),
-            each.unbounded,
+            total.unit,
+            total.entries,
+            _format_spent(total),
+            f"{total.delta:g}",
+            _number(total.cap),
+            None if total.left is None else down(total.left),
+            total.unbounded,
         )
-        for each in units
-        if each.entries or each.cap is not None
+        for total in units
+        if total.entries or total.cap is not None
     ]
 
 
@@ -71,7 +71,7 @@ def entry_rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
     from tacit.ledger.book.rules import BookState
 
     listed = list(entries)
-    done = {entry.of for entry in listed if entry.artefact}
+    committed = {entry.of for entry in listed if entry.artefact}
     state = BookState()
     for entry in listed:
         state.after(entry)
@@ -84,27 +84,27 @@ def entry_rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
         yield (
             entry.number,
             entry.time[:19].replace("T", " "),
-            _kind(entry, entry.number in done),
+            _kind(entry, entry.number in committed),
             entry.unit,
             entry.method,
             *(None if x is None else f"{x:g}" for x in budget),
             total,
-            _told(entry),
+            _describe_entry(entry),
         )
 
 
-def _total(entry: Entry, after: UnitSpent) -> str:
+def _total(entry: Entry, spent: UnitSpent) -> str:
     """What was spent after an entry; a release without a bound is in no total."""
     if any(event.kind == "unbounded" for event in entry.events):
         return "no bound"
-    return _spent(after)
+    return _format_spent(spent)
 
 
-def _spent(each: UnitSpent) -> str:
+def _format_spent(spent: UnitSpent) -> str:
     from tacit.ledger.account.rounded import up
 
-    more = f" + {each.unbounded} without a bound" if each.unbounded else ""
-    return f"{up(each.epsilon)}{more}"
+    suffix = f" + {spent.unbounded} without a bound" if spent.unbounded else ""
+    return f"{up(spent.epsilon)}{suffix}"
 
 
 def _kind(entry: Entry, committed: bool) -> str:
@@ -115,7 +115,7 @@ def _kind(entry: Entry, committed: bool) -> str:
     return "fit" if committed else "fit, no model"
 
 
-def _told(entry: Entry) -> str:
+def _describe_entry(entry: Entry) -> str:
     if entry.kind == "people":
         return f"other people than {_names(entry.others or ())}"
     if entry.kind == "week":

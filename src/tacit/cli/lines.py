@@ -39,9 +39,9 @@ def _broken(line: str, width: int) -> str:
     """A long line in several, the later ones under where its words begin."""
     if len(line) <= width:
         return line
-    begins = [found.end() for found in COLUMN.finditer(line)]
+    starts = [match.end() for match in COLUMN.finditer(line)]
     bullet = BULLET.match(line)
-    under = begins[-1] if begins else bullet.end() if bullet else 0
+    under = starts[-1] if starts else bullet.end() if bullet else 0
     return textwrap.fill(
         line,
         width,

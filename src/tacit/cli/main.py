@@ -45,7 +45,7 @@ SECTIONS = {
     },
 }
 """The commands, by what somebody wants, in the order in which a newcomer needs them."""
-COMMANDS = {name: about for each in SECTIONS.values() for name, about in each.items()}
+COMMANDS = {name: about for section in SECTIONS.values() for name, about in section.items()}
 
 
 class Commands(click.Group):
@@ -116,7 +116,7 @@ def _main() -> None:
 
     from tacit.errors import TacitError
 
-    kept, warnings.showwarning = warnings.showwarning, _say
+    showwarning, warnings.showwarning = warnings.showwarning, _say
     if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may lack letters
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -132,8 +132,8 @@ def _main() -> None:
         _fail(as_ours(error))
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        told = one_line(error.format_message())
-        _fail(f"{told}\n  remedy: `tacit --help`, or --help after the command")
+        message = one_line(error.format_message())
+        _fail(f"{message}\n  remedy: `tacit --help`, or --help after the command")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
@@ -160,7 +160,7 @@ def _main() -> None:
         )
         sys.exit(1)
     finally:
-        warnings.showwarning = kept
+        warnings.showwarning = showwarning
         try:
             sys.stdout.flush()
         except OSError:  # told already
@@ -189,11 +189,11 @@ def _say(message: Warning | str, category: type[Warning], *_: object, **__: obje
     """Tacit's own warnings as notes, without a line of source; those of libraries are not
     for users."""
     if category is UserWarning:
-        told = fitted(f"note: {one_line(str(message))}", sys.stderr)
-        click.echo(told, err=True)
+        line = fitted(f"note: {one_line(str(message))}", sys.stderr)
+        click.echo(line, err=True)
 
 
-def _fail(told: str) -> None:
+def _fail(message: str) -> None:
     """What is wrong, and the remedy."""
     with suppress(OSError):  # nobody reads it: the status says it
-        click.echo(fitted(f"error: {several_lines(told)}", sys.stderr), err=True)
+        click.echo(fitted(f"error: {several_lines(message)}", sys.stderr), err=True)

@@ -16,17 +16,17 @@ import click
 
 from tacit.errors import SettingError
 
-Said = Mapping[str, Any]
+Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Moot:
+class NoEffect:
     """Options of a command that have no effect in some use of it."""
 
     command: str
     where: str
     """The use, in words that follow the name of an option."""
-    holds: Callable[[Said], bool]
+    holds: Callable[[Options], bool]
     """Whether the command line, with its defaults, is such a use."""
     options: tuple[str, ...]
     """Names of parameters, or `*` for all but those that follow."""
@@ -35,7 +35,7 @@ class Moot:
         """The parameters that are meant."""
         if self.options[0] != "*":
             return set(self.options)
-        every = {each.name for each in command.params if each.name}
+        every = {param.name for param in command.params if param.name}
         return every - set(self.options) - {"as_json"}
 
 
@@ -55,259 +55,272 @@ LISTS = ("*", "lists", "canaries", "epsilon", "delta", "unit")
 ALWAYS = ("mistake", "out", "overwrite")
 
 
-def _given(name: str) -> Callable[[Said], bool]:
-    return lambda said: bool(said[name])
+def _has(name: str) -> Callable[[Options], bool]:
+    return lambda options: bool(options[name])
 
 
-def _lacks(*names: str) -> Callable[[Said], bool]:
-    return lambda said: not any(said[name] for name in names)
+def _lacks(*names: str) -> Callable[[Options], bool]:
+    return lambda options: not any(options[name] for name in names)
 
 
-def _split(said: Said) -> str:
-    likes = said["positive"] is not None
-    return said["split"] or ("people" if likes else "90/10")
+def _split(options: Options) -> str:
+    likes = options["positive"] is not None
+    return options["split"] or ("people" if likes else "90/10")
 
 
-def _is_model(said: Said) -> bool:
-    return said["what"] is not None and Path(said["what"]).is_dir()
+def _is_model(options: Options) -> bool:
+    return options["what"] is not None and Path(options["what"]).is_dir()
 
 
-def _twin(said: Said) -> bool:
-    return bool(said["calibration"] == "none")
+def _twin(options: Options) -> bool:
+    return bool(options["calibration"] == "none")
 
 
-def _on_cluster(said: Said) -> bool:
-    return bool(said["engine"] == "spark")
+def _on_cluster(options: Options) -> bool:
+    return bool(options["engine"] == "spark")
 
 
-def _own_people(said: Said) -> bool:
-    return said["ratings"] is not None
+def _own_people(options: Options) -> bool:
+    return options["ratings"] is not None
 
 
 TABLE = (
-    Moot(
+    NoEffect(
         "fit",
         "has no effect with --calibration none, which charges nothing",
         _twin,
         (*BOOKED, *NOTES, "delta"),
     ),
-    Moot("fit", "has no effect with --calibration none, which adds no noise", _twin, ("epsilon",)),
-    Moot(
+    NoEffect(
+        "fit", "has no effect with --calibration none, which adds no noise", _twin, ("epsilon",)
+    ),
+    NoEffect(
         "fit",
         "is for --calibration paper: a sound fit is always counted",
-        lambda said: said["calibration"] == "sound",
+        lambda options: options["calibration"] == "sound",
         ("accept_unbounded",),
     ),
-    Moot(
+    NoEffect(
         "fit",
         "has no effect with --engine spark, which reads csv and parquet",
         _on_cluster,
         ("layout", "memory"),
     ),
-    Moot(
+    NoEffect(
         "evaluate",
         "has no effect with --engine spark, which judges on the cluster",
-        lambda said: _on_cluster(said) and not said["release"],
+        lambda options: _on_cluster(options) and not options["release"],
         (
             *("layout", "memory", "twin", "reference", "listed", "processes", "out"),
             *("report", "csv", "people", "overwrite", "until", "days"),
         ),
     ),
     *(
-        Moot(use, "is for --public", _lacks("public"), ("public_items",))
+        NoEffect(use, "is for --public", _lacks("public"), ("public_items",))
         for use in ("fit", "evaluate")
     ),
-    Moot(
+    NoEffect(
         "tune",
         "is for private ratings: --public-data charges nothing",
-        _given("public_data"),
+        _has("public_data"),
         (*BOOKED, *NOTES, "trials", "law", "keep_apart", "out", "overwrite"),
     ),
-    Moot("tune", "is for --public-data", _lacks("public_data"), ("seeds",)),
-    Moot(
+    NoEffect("tune", "is for --public-data", _lacks("public_data"), ("seeds",)),
+    NoEffect(
         "tune",
         "is for --calibration paper, which is never tuned",
-        lambda said: True,
+        lambda options: True,
         ("accept_unbounded",),
     ),
-    Moot("evaluate", "is for --release", _lacks("release"), RELEASED),
-    Moot("evaluate", "has no effect with --release", _given("release"), RELEASING),
-    Moot(
+    NoEffect("evaluate", "is for --release", _lacks("release"), RELEASED),
+    NoEffect("evaluate", "has no effect with --release", _has("release"), RELEASING),
+    NoEffect(
         "evaluate",
         "is for --split people",
-        lambda said: not said["release"] and _split(said) != "people",
+        lambda options: not options["release"] and _split(options) != "people",
         ("hold", "fold_in"),
     ),
-    Moot(
+    NoEffect(
         "evaluate",
         "has no effect with --folds, which says how many parts there are",
-        lambda said: said["folds"] is not None and not said["release"],
+        lambda options: options["folds"] is not None and not options["release"],
         ("seeds", "split"),
     ),
-    Moot(
+    NoEffect(
         "evaluate",
         "is for --report, --csv, --people and --figures",
         _lacks("report", "csv", "people", "figures"),
         ("overwrite",),
     ),
-    Moot(
+    NoEffect(
         "audit",
         "has no effect with --gauntlet or --claims, which have their own people and claims",
-        lambda said: said["gauntlet"] or said["claims"],
+        lambda options: options["gauntlet"] or options["claims"],
         (*TABLED, "overwrite"),
     ),
-    Moot("audit", "has no effect with --parties", _given("parties"), (*SEEN, "quick", *ALWAYS)),
-    Moot(
+    NoEffect("audit", "has no effect with --parties", _has("parties"), (*SEEN, "quick", *ALWAYS)),
+    NoEffect(
         "audit",
         "has no effect with --lists, which are somebody else's",
-        lambda said: bool(said["lists"] or said["canaries"]),
+        lambda options: bool(options["lists"] or options["canaries"]),
         (*LISTS, *ALWAYS),
     ),
-    Moot(
+    NoEffect(
         "audit",
         "is the model's own where a model is audited",
         _is_model,
         ("epsilon", "delta", "unit", "calibration"),
     ),
-    Moot(
+    NoEffect(
         "audit",
         "is for --ratings",
-        lambda said: not _own_people(said),
+        lambda options: not _own_people(options),
         ("scale", "owner_only", *BOOKED),
     ),
-    Moot("audit", "is for --out", _lacks("out"), ("overwrite",)),
-    Moot(
+    NoEffect("audit", "is for --out", _lacks("out"), ("overwrite",)),
+    NoEffect(
         "reproduce",
         "is for --data: the embedded sample is nobody's",
-        lambda said: said["data"] is None,
+        lambda options: options["data"] is None,
         ("owner_only", *BOOKED),
     ),
-    Moot("reproduce", "has no effect with --quick, which takes one", _given("quick"), ("seeds",)),
-    Moot(
+    NoEffect("reproduce", "has no effect with --quick, which takes one", _has("quick"), ("seeds",)),
+    NoEffect(
         "plan",
         "has no effect with --no-forecast",
         _lacks("forecast"),
         ("row", "plot", "each", "spread", "popular_share"),
     ),
-    Moot("plan", "is for --plot FILE", lambda said: said["plot"] in (None, "-"), ("overwrite",)),
-    Moot("choose", "is for --range", _lacks("by_range"), ("runs",)),
-    Moot(
+    NoEffect(
+        "plan", "is for --plot FILE", lambda options: options["plot"] in (None, "-"), ("overwrite",)
+    ),
+    NoEffect("choose", "is for --range", _lacks("by_range"), ("runs",)),
+    NoEffect(
         "choose",
         "is for --report and --plot FILE",
-        lambda said: not said["report"] and said["plot"] in (None, "-"),
+        lambda options: not options["report"] and options["plot"] in (None, "-"),
         ("overwrite",),
     ),
-    Moot(
+    NoEffect(
         "choose",
         "is for --ratings",
-        lambda said: not _own_people(said),
+        lambda options: not _own_people(options),
         ("public_ratings", "owner_only", *BOOKED),
     ),
-    Moot(
+    NoEffect(
         "choose",
         "has no effect with --public-ratings: nothing is booked",
-        _given("public_ratings"),
+        _has("public_ratings"),
         ("owner_only", *BOOKED),
     ),
-    Moot(
+    NoEffect(
         "recommend",
         "has no effect with --explain, which is about one item",
-        _given("explain"),
+        _has("explain"),
         ("count", "by", "only", "exclude"),
     ),
-    Moot("statement", "is for --out", _lacks("out"), ("overwrite",)),
-    Moot("serve", "is for --demo: a model has its own", _lacks("demo"), ("epsilon",)),
-    Moot(
+    NoEffect("statement", "is for --out", _lacks("out"), ("overwrite",)),
+    NoEffect("serve", "is for --demo: a model has its own", _lacks("demo"), ("epsilon",)),
+    NoEffect(
         "serve",
         "is for --officer-token-file: nobody else sees the book",
         _lacks("officer_token_file"),
         ("ledger",),
     ),
-    Moot(
+    NoEffect(
         "serve",
         "is for --officer-token-file",
         _lacks("officer_token_file"),
         ("insecure",),
     ),
-    Moot(
+    NoEffect(
         "serve",
         "is for a server without TLS",
-        _given("tls_cert"),
+        _has("tls_cert"),
         ("insecure",),
     ),
-    Moot(
+    NoEffect(
         "serve",
         "is for --metrics-port",
-        lambda said: said["metrics_port"] is None,
+        lambda options: options["metrics_port"] is None,
         ("metrics_host",),
     ),
-    Moot("key", "is for --out", _lacks("out"), ("overwrite",)),
-    Moot("refresh", "is for --times 2 and more", lambda said: said["times"] == 1, ("gap",)),
-    Moot(
+    NoEffect("key", "is for --out", _lacks("out"), ("overwrite",)),
+    NoEffect(
+        "refresh", "is for --times 2 and more", lambda options: options["times"] == 1, ("gap",)
+    ),
+    NoEffect(
         "refresh",
         "is for --calibration paper, which has no calendar",
-        lambda said: True,
+        lambda options: True,
         ("accept_unbounded",),
     ),
-    Moot(
+    NoEffect(
         "recommender",
         "has no effect with --calibration none, which charges nothing",
-        lambda said: _twin(said) and said["also"] is None,
+        lambda options: _twin(options) and options["also"] is None,
         (*BOOKED, "purpose", "accept_unbounded", "delta"),
     ),
-    Moot(
+    NoEffect(
         "recommender",
         "is for --calibration paper: a sound training is always counted",
-        lambda said: said["calibration"] == "sound" and said["also"] is None,
+        lambda options: options["calibration"] == "sound" and options["also"] is None,
         ("accept_unbounded",),
     ),
     *(
-        Moot(
-            server, "is for --watch-port", lambda said: said["watch_port"] is None, ("watch_host",)
+        NoEffect(
+            server,
+            "is for --watch-port",
+            lambda options: options["watch_port"] is None,
+            ("watch_host",),
         )
         for server in ("recommender", "aggregator")
     ),
     *(
-        Moot(server, "is for --tls-cert", _lacks("tls_cert"), ("tls_key",))
+        NoEffect(server, "is for --tls-cert", _lacks("tls_cert"), ("tls_key",))
         for server in ("recommender", "aggregator")
     ),
     *(
-        Moot(
+        NoEffect(
             joins,
             "is for --accept-noise devices: a server's noise rests on no device",
-            lambda said: not said["accept_unbounded"] and "devices" not in said["accept_noise"],
+            lambda options: (
+                not options["accept_unbounded"] and "devices" not in options["accept_noise"]
+            ),
             ("believe_honest",),
         )
         for joins in ("device", "fleet")
     ),
-    Moot(
+    NoEffect(
         "device",
         "has no effect with --rounds, after which there is no model yet",
-        lambda said: said["rounds"] is not None,
+        lambda options: options["rounds"] is not None,
         ("count",),
     ),
-    Moot("ticket", "is for --count", _lacks("count"), ("days", "out")),
-    Moot(
+    NoEffect("ticket", "is for --count", _lacks("count"), ("days", "out")),
+    NoEffect(
         "ticket",
         "is for --count, --most or --revoke",
-        lambda said: not said["count"] and said["most"] is None and not said["take_back"],
+        lambda options: (
+            not options["count"] and options["most"] is None and not options["take_back"]
+        ),
         ("label",),
     ),
 )
 """Every option of `synthesize` always means something, so that it has no row."""
 
 
-def refuse_moot() -> None:
+def refuse_no_effect() -> None:
     """Refuse what the command line of this moment says in vain."""
     context = click.get_current_context()
-    said = context.params
-    for each in TABLE:
-        if each.command != context.command.name or not each.holds(said):
+    options = context.params
+    for rule in TABLE:
+        if rule.command != context.command.name or not rule.holds(options):
             continue
-        for name in sorted(each.names(context.command)):
+        for name in sorted(rule.names(context.command)):
             if _typed(context, name):
                 raise SettingError(
-                    f"{_flag(context.command, name)} {each.where}",
+                    f"{_flag(context.command, name)} {rule.where}",
                     remedy=f"leave {_flag(context.command, name)} out",
                 )
 
@@ -322,7 +335,7 @@ def _typed(context: click.Context, name: str) -> bool:
 
 def _flag(command: click.Command, name: str) -> str:
     """As the command line spells it."""
-    found = next(each for each in command.params if each.name == name)
-    if isinstance(found, click.Argument):
-        return found.human_readable_name
-    return max(found.opts, key=len)
+    match = next(param for param in command.params if param.name == name)
+    if isinstance(match, click.Argument):
+        return match.human_readable_name
+    return max(match.opts, key=len)

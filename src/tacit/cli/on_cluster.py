@@ -7,33 +7,35 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.options import note, read_data
-from tacit.cli.show import counted, print_json, say, table
+from tacit.cli.show import counted_progress, print_json, say, table
 
 if TYPE_CHECKING:
-    from tacit.evaluation.door import AskedEvaluation
+    from tacit.evaluation.door import EvaluationRequest
 
 
 def evaluate_on_cluster(
-    asked: AskedEvaluation, ratings: str, options: dict[str, Any], *, as_json: bool
+    request: EvaluationRequest, ratings: str, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Compare on the cluster; the twin is fitted in one piece, on one machine, and left out."""
     from tacit.evaluation.cluster import check, compare
-    from tacit.evaluation.door import AskedEvaluation
+    from tacit.evaluation.door import EvaluationRequest
     from tacit.fitting.publish import book_evaluation
     from tacit.methods import find
 
-    check(asked.how, likes=options["positive"] is not None)
-    alone = AskedEvaluation(replace(asked.grid, twin=False), asked.how, reference=False)
-    alone.check(options["users"], likes=False)
+    check(request.how, likes=options["positive"] is not None)
+    cluster_request = EvaluationRequest(
+        replace(request.grid, twin=False), request.how, reference=False
+    )
+    cluster_request.check(options["users"], likes=False)
     note("left out: twins and baselines, which need one machine")
-    for words in alone.left_out:
-        note(f"left out: {words}")
+    for reason in cluster_request.left_out:
+        note(f"left out: {reason}")
     data, items = read_data(ratings, options)
-    with counted("evaluate") as bar:
-        found = compare(
+    with counted_progress("evaluate") as bar:
+        comparison = compare(
             data,
-            alone.arms,
-            asked.how,
+            cluster_request.arms,
+            request.how,
             items=items,
             ready=partial(
                 book_evaluation,
@@ -44,7 +46,7 @@ def evaluate_on_cluster(
             progress=bar,
         )
     if as_json:
-        print_json(found.to_json())
+        print_json(comparison.to_json())
         return
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
     heads = ["method", "unit", "epsilon", "rmse", "mae", "runs"]
@@ -57,10 +59,10 @@ def evaluate_on_cluster(
             f"{cell['mae']:.4f}",
             cell["runs"],
         ]
-        for cell in found.cells
+        for cell in comparison.cells
     ]
     table(heads, rows)
-    for name in dict.fromkeys(cell["method"] for cell in found.cells):
+    for name in dict.fromkeys(cell["method"] for cell in comparison.cells):
         advice = find(name).better_list
         if advice:
             say(f"{advice}.")

@@ -10,7 +10,7 @@ import click
 
 from tacit.cli.lines import fitted
 from tacit.cli.parse import parse_columns, parse_scale, parse_settings
-from tacit.rounds.options import NAMES, How, What, said
+from tacit.rounds.options import NAMES, How, What, describe_options
 from tacit.shown import one_line
 
 if TYPE_CHECKING:
@@ -216,28 +216,28 @@ class MethodOption(click.Option):
         return record and (record[0], f"{record[1]} One of {', '.join(names())}.")
 
 
-SAID = said(What) | said(How)
+SAID = describe_options(What) | describe_options(How)
 """Every option that the command line says, as `tacit.rounds.options` declares it."""
 
 
 def declared(group: str) -> list[Callable[[F], F]]:
     """The options of a group."""
-    made = []
-    for name, (told, default) in SAID.items():
-        if told.group != group:
+    decorators = []
+    for name, (option, default) in SAID.items():
+        if option.group != group:
             continue
-        more: dict[str, Any] = {"help": told.help, "metavar": told.metavar}
-        if told.kind is bool:
-            more = {"help": told.help, "is_flag": True}
-        elif told.many:
-            more["multiple"] = True
+        arguments: dict[str, Any] = {"help": option.help, "metavar": option.metavar}
+        if option.kind is bool:
+            arguments = {"help": option.help, "is_flag": True}
+        elif option.many:
+            arguments["multiple"] = True
         else:
-            more |= {"type": told.kind, "default": default, "show_default": told.show}
+            arguments |= {"type": option.kind, "default": default, "show_default": option.show}
         if name == "engine":
-            more["cls"] = EngineOption
-        flag = told.flag or name.replace("_", "-")
-        made.append(click.option(f"--{flag}", name, **more))
-    return made
+            arguments["cls"] = EngineOption
+        flag = option.flag or name.replace("_", "-")
+        decorators.append(click.option(f"--{flag}", name, **arguments))
+    return decorators
 
 
 run_options: Callable[[F], F] = several(
@@ -258,12 +258,12 @@ book_options: Callable[[F], F] = several(*declared("book"))
 
 def method_options(options: dict[str, Any]) -> dict[str, Any]:
     """Of all options of a command, those that a method takes, as it takes them."""
-    kept = [name for name in (*NAMES[What], *NAMES[How]) if name in options]
-    found = {name: options[name] for name in kept}
-    for name, (told, _) in SAID.items():
-        if told.many and name in found:
-            found[name] = parse_settings(found[name], f"--{name}") or None
-    return found
+    names = [name for name in (*NAMES[What], *NAMES[How]) if name in options]
+    values = {name: options[name] for name in names}
+    for name, (option, _) in SAID.items():
+        if option.many and name in values:
+            values[name] = parse_settings(values[name], f"--{name}") or None
+    return values
 
 
 def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
@@ -273,11 +273,11 @@ def check_data(order: Order, path: str, options: dict[str, Any]) -> None:
 
     # A table of likes alone has no values: its people and rows are what they are.
     positive = options["positive"]
-    least = positive is not None and (positive is not True or order.unit == "value")
+    thresholded = positive is not None and (positive is not True or order.unit == "value")
     away = options.get("engine") == "spark"  # such a path may be elsewhere
     absent = not away and marks_absent(path, options["layout"])
-    if least or absent:
-        check_values(order, positive=least, absent=absent)
+    if thresholded or absent:
+        check_values(order, positive=thresholded, absent=absent)
 
 
 def read_data(path: str, options: dict[str, Any]) -> tuple[Any, Catalogue | None]:
@@ -311,7 +311,7 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Any, Catalogue | None
         ratings = replace(
             ratings, schema=ratings.schema.declare(max_ratings=options["max_ratings"])
         )
-    tell(ratings, options["duplicates"])
+    note_reading(ratings, options["duplicates"])
     return ratings, items
 
 
@@ -344,39 +344,43 @@ def tell_items(items: Catalogue) -> None:
         )
 
 
-def tell(ratings: Ratings | SparkRatings, duplicates: str) -> None:
+def note_reading(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     """What was noticed in reading. Counts are of private rows: for the owner only."""
     from tacit.data.given import people_told
     from tacit.data.layouts import layouts
-    from tacit.data.ratings import counted
+    from tacit.data.ratings import format_count
 
-    seen, schema = ratings.notes, ratings.schema
-    known = layouts()
-    if seen.layout in known:
-        note(f"read as {known[seen.layout].title}, ratings from {schema.low:g} to {schema.high:g}")
-    if seen.columns:
+    notes, schema = ratings.notes, ratings.schema
+    known_layouts = layouts()
+    if notes.layout in known_layouts:
+        note(
+            f"read as {known_layouts[notes.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
+        )
+    if notes.columns:
         scale = f"on a scale from {schema.low:g} to {schema.high:g}"
         if schema.positive is not None:
             scale = "as likes"
             if schema.source != "likes":
                 scale += f": {schema.positive:g} and more"
-        note(f"{seen.columns[0]}, {scale}")
-        for rival in seen.columns[1:]:
+        note(f"{notes.columns[0]}, {scale}")
+        for rival in notes.columns[1:]:
             note(rival)
-    counts = list(seen.messages)
-    what = "rating" if schema.positive is None else "like"
+    counts = list(notes.messages)
+    noun = "rating" if schema.positive is None else "like"
     if _spans_little(ratings):
         counts.append(
             f"all ratings lie within half of the scale from {schema.low:g} to "
             f"{schema.high:g}: is --scale right? A scale that is too wide costs accuracy"
         )
     counts += people_told(ratings)
-    if seen.duplicates:
+    if notes.duplicates:
         counts.append(
-            f"merged {counted(seen.duplicates, f'duplicate {what}')} (--duplicates {duplicates})"
+            f"merged {format_count(notes.duplicates, f'duplicate {noun}')} (--duplicates {duplicates})"
         )
-    if seen.dropped_items:
-        counts.append(f"dropped {counted(seen.dropped_items, what)} of items outside the catalogue")
+    if notes.dropped_items:
+        counts.append(
+            f"dropped {format_count(notes.dropped_items, noun)} of items outside the catalogue"
+        )
     for count in counts:
         note(f"{count}; for the owner only")
 

@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from tacit.publication import Reservation
 
 
-def may_write(place: str, overwrite: bool, option: str = "--out") -> None:
+def may_write(path: str, overwrite: bool, option: str = "--out") -> None:
     """Ask before a file is replaced; where nobody can be asked, refuse."""
     from pathlib import Path
 
     from tacit.errors import StorageError
 
-    target = Path(place)
+    target = Path(path)
     try:
         folder = target.parent.is_dir()
-        there = target.exists()
+        exists = target.exists()
         if target.is_dir():
-            raise StorageError(f"{place} is a folder", remedy=f"name a file for {option}")
+            raise StorageError(f"{path} is a folder", remedy=f"name a file for {option}")
     except OSError:  # a file on the way
-        folder = there = False
+        folder = exists = False
     if not folder:
         raise StorageError(
             f"there is no folder {target.parent}", remedy=f"make it, or choose another {option}"
         )
-    if overwrite or not there:
+    if overwrite or not exists:
         return
-    if somebody_is_there() and click.confirm(f"{one_line(place)} exists: replace it?", err=True):
+    if somebody_is_there() and click.confirm(f"{one_line(path)} exists: replace it?", err=True):
         return
     raise StorageError(
-        f"{place} exists already", remedy=f"choose another {option}, or add --overwrite"
+        f"{path} exists already", remedy=f"choose another {option}, or add --overwrite"
     )
 
 
 def somebody_is_there() -> bool:
     """Whether there is a terminal to ask at; a job without one has no standard input."""
     streams: tuple[Any, ...] = (sys.stdin, sys.stderr)
-    return all(each is not None and each.isatty() for each in streams)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def asked_to_replace(model: str) -> bool:

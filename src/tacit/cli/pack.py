@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import as_written, data_options, json_option, tell, tell_items
+from tacit.cli.options import as_written, data_options, json_option, note_reading, tell_items
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, progress, say
@@ -47,7 +47,7 @@ def pack(
     columns = parse_columns(options["columns"] or ())
     items = as_catalogue(options["items"] or None, columns)
     with progress("pack") as bar:
-        made = run(
+        packed = run(
             ratings,
             target,
             parse_scale(options["scale"]),
@@ -64,20 +64,20 @@ def pack(
         )
     if items is not None:
         tell_items(items)
-    tell(made, options["duplicates"])
+    note_reading(packed, options["duplicates"])
     size = target.stat().st_size
     facts = {
         "out": out,
-        "people": made.n_users,
-        "items": made.n_items,
-        "ratings": len(made),
+        "people": packed.n_users,
+        "items": packed.n_items,
+        "ratings": len(packed),
         "bytes": size,
     }
     if as_json:
         print_json(facts)
         return
     say(
-        f"{made.n_users:,} people with {len(made):,} ratings of {made.n_items:,} items "
+        f"{packed.n_users:,} people with {len(packed):,} ratings of {packed.n_items:,} items "
         f"written to {out} ({size:,} bytes)"
     )
     say("It holds ratings as they are: keep it as private as their source.")

@@ -23,40 +23,40 @@ def parse_scale(text: str | None) -> tuple[float, float] | None:
 
 def parse_settings(pairs: tuple[str, ...], option: str = "--set") -> dict[str, Any]:
     """`--set name=value`: numbers where they look like numbers."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for pair in pairs:
         name, value = pair.split("=", 1) if "=" in pair else ("", "")
         if not name.strip():
             raise SettingError(
                 f"{option} {pair} is not NAME=VALUE", remedy="for example: --set even=30"
             )
-        if name.strip() in found:
+        if name.strip() in settings:
             raise SettingError(f"{option} says {name.strip()} twice", remedy="say it once")
         try:
-            found[name.strip()] = json.loads(value)
+            settings[name.strip()] = json.loads(value)
         except json.JSONDecodeError:
-            found[name.strip()] = value.strip()
-    return found
+            settings[name.strip()] = value.strip()
+    return settings
 
 
 def parse_texts(pairs: tuple[str, ...], option: str) -> dict[str, str]:
     """`NAME=TEXT`, as it is written."""
-    found = {}
+    texts = {}
     for pair in pairs:
         name, mark, text = pair.partition("=")
         if not mark or not name.strip():
             raise SettingError(
                 f"{option} {pair} is not NAME=TEXT", remedy=f'for example: {option} by="A library"'
             )
-        found[name.strip()] = text.strip()
-    return found
+        texts[name.strip()] = text.strip()
+    return texts
 
 
 def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int | None] | None:
     """`--columns user=customer,rating=4`: names, or numbers counted from 1; `time=none` for
     a column that is not to be read."""
-    found: dict[str, str | int | None] = {}
-    for pair in (each for text in pairs for each in text.split(",")):
+    columns: dict[str, str | int | None] = {}
+    for pair in (part for text in pairs for part in text.split(",")):
         role, mark, name = pair.partition("=")
         if not mark or not role.strip() or not name.strip():
             raise SettingError(
@@ -64,13 +64,13 @@ def parse_columns(pairs: tuple[str, ...]) -> dict[str, str | int | None] | None:
                 remedy="for example: --columns user=customer,rating=stars",
             )
         role, name = role.strip(), name.strip()
-        if role in found:
+        if role in columns:
             raise SettingError(
                 f"--columns names two columns for {role}",
                 remedy="name one; tags of a catalogue are joined: tags=style+region",
             )
         if role == "time" and name.lower() == "none":
-            found[role] = None
+            columns[role] = None
         else:
-            found[role] = int(name) if name.isdigit() else name
-    return found or None
+            columns[role] = int(name) if name.isdigit() else name
+    return columns or None

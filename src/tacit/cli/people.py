@@ -27,7 +27,7 @@ OWNER = "; for the owner only"
 
 
 def public_people(
-    ratings: str, path: str | None, who: str | None, options: dict[str, Any]
+    ratings: str, path: str | None, description: str | None, options: dict[str, Any]
 ) -> PublicPeople:
     """The people of a file who are public. It may be of another layout than the ratings."""
     from tacit.data.given import as_catalogue
@@ -51,7 +51,7 @@ def public_people(
             remedy="give the ratings of people who are public, or leave --public out",
         )
     items = as_catalogue(options["public_items"])
-    return PublicPeople(read(path, parse_scale(options["scale"])), who or "", items)
+    return PublicPeople(read(path, parse_scale(options["scale"])), description or "", items)
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -72,10 +72,10 @@ def named(path: str) -> frozenset[str]:
             place=path,
             remedy="put the ids into a file, one a line, and name that file",
         )
-    found = frozenset(name for name in read_names(path) if name)
-    if not found:
+    names = frozenset(name for name in read_names(path) if name)
+    if not names:
         raise DataError("it names nobody", place=path, remedy="list ids, one a line")
-    return found
+    return names
 
 
 def _exists(path: str) -> bool:
@@ -85,16 +85,16 @@ def _exists(path: str) -> bool:
         return False
 
 
-def refuse_forgotten(gone: Collection[str], known: PublicPeople, path: str | None) -> None:
+def refuse_forgotten(gone: Collection[str], public: PublicPeople, path: str | None) -> None:
     """Refuse to use the public ratings of somebody who asked to be forgotten. Whether she is
     in the private table is not asked."""
-    from tacit.data.ratings import counted
+    from tacit.data.ratings import format_count
     from tacit.errors import DataError
 
-    both = len(set(gone).intersection(known.ratings.users))
-    if both:
+    overlap = len(set(gone).intersection(public.ratings.users))
+    if overlap:
         raise DataError(
-            f"it names {counted(both, 'id')} that --public has too: those ratings would be "
+            f"it names {format_count(overlap, 'id')} that --public has too: those ratings would be "
             "used without noise",
             place=path,
             remedy="take these people out of the file of --public, or name public people "
@@ -110,10 +110,10 @@ def tell_spelling(missing: Collection[str], data: Ratings, path: str) -> None:
     """
     from tacit.data.ids import other_spelling
 
-    found = other_spelling(missing, set(data.users))
-    if found is not None:
+    spellings = other_spelling(missing, set(data.users))
+    if spellings is not None:
         note(
-            f"{path} writes an id as {found[0]!r} that the table writes as {found[1]!r}, and is "
+            f"{path} writes an id as {spellings[0]!r} that the table writes as {spellings[1]!r}, and is "
             f"PASSED OVER there: write ids as the table has them{OWNER}"
         )
 
@@ -128,7 +128,7 @@ def leave_out(
     the exit status.
     """
     from tacit.data.ids import clean
-    from tacit.data.ratings import Ratings, counted
+    from tacit.data.ratings import Ratings, format_count
     from tacit.errors import DataError, SettingError
 
     if not isinstance(data, Ratings):
@@ -141,21 +141,21 @@ def leave_out(
         return data.without(gone)
     missing = sorted(set(map(clean, gone)).difference(data.users))
     tell_spelling(missing, data, path)
-    left, found = data.without(gone)
-    if not found:
+    remaining, removed = data.without(gone)
+    if not removed:
         _nobody_found(len(gone), path)
-    elif not len(left):
+    elif not len(remaining):
         raise DataError("nobody is left", place=path, remedy="leave fewer people out")
     else:
-        people = counted(found, "person").replace("persons", "people")
+        people = format_count(removed, "person").replace("persons", "people")
         note(f"left out {people} of {len(gone):,} named{OWNER}")
     if missing:
-        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
+        suffix = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
         note(
-            f"not in the table: {', '.join(map(repr, missing[:SHOWN]))}{more}; if somebody of "
+            f"not in the table: {', '.join(map(repr, missing[:SHOWN]))}{suffix}; if somebody of "
             f"them should be, compare the spelling (case counts){OWNER}"
         )
-    return left if listed else left.rated()
+    return remaining if listed else remaining.rated()
 
 
 def _nobody_found(names: int, path: str) -> None:
@@ -164,15 +164,15 @@ def _nobody_found(names: int, path: str) -> None:
     It is no error: whether a model appears, and with which status, would tell who sees it that
     somebody of the list is in the table.
     """
-    from tacit.data.ratings import counted
+    from tacit.data.ratings import format_count
     from tacit.errors import DataError
 
     note(
-        f"NOBODY is left out: none of the {counted(names, 'id')} in {path} is in the table; "
+        f"NOBODY is left out: none of the {format_count(names, 'id')} in {path} is in the table; "
         f"write ids as the table has them, one a line{OWNER}"
     )
-    asked = sys.stdin.isatty() and sys.stderr.isatty()
-    if asked and not click.confirm("fit with everybody?", err=True):
+    interactive = sys.stdin.isatty() and sys.stderr.isatty()
+    if interactive and not click.confirm("fit with everybody?", err=True):
         raise DataError(
             "stopped before anything was charged",
             place=path,
@@ -189,8 +189,8 @@ def tell_found(budgets: Budgets, data: Ratings | SparkRatings, path: str) -> Non
     if not isinstance(data, Ratings):  # refused on a cluster
         return
     tell_spelling(set(budgets.asked) - set(data.users), data, path)
-    found = len(set(budgets.asked) & set(data.users))
+    matched = len(set(budgets.asked) & set(data.users))
     note(
-        f"of {len(budgets.asked):,} people with budgets of their own {found:,} are in the "
+        f"of {len(budgets.asked):,} people with budgets of their own {matched:,} are in the "
         f"table{OWNER}"
     )

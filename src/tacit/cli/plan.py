@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import (
     json_option,
     ledger_options,
@@ -90,7 +90,7 @@ def plan(
     With the options of a fit, the noise is what that fit will draw, number by number. The cost
     is an interval that holds nine data sets in ten of this shape.
     """
-    refuse_moot()
+    refuse_no_effect()
     if options.pop("public") is not None:
         _refuse_public()
     if plot is not None and plot != "-":
@@ -100,23 +100,23 @@ def plan(
         may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method
     from tacit.evaluation.forecast import ROW
-    from tacit.evaluation.worth import worth
+    from tacit.evaluation.worth import plan_report
     from tacit.fitting.check import check
     from tacit.model.model import load
 
     method = build_method({**options, "epsilon": epsilon})
     earlier = load(start) if start is not None else None
     order = check(method, people=options["users"], start=earlier)
-    asked = options | {"scale": scale, "items": items, "ratings": ratings}
-    facts = _public(order, asked)
-    found = worth(
+    request = options | {"scale": scale, "items": items, "ratings": ratings}
+    facts = _public(order, request)
+    report = plan_report(
         method,
         facts[0],
         facts[1],
         start=earlier,
         pattern=facts[2],
         try_it=forecast,
-        each=each,
+        per_user=each,
         spread=spread,
         popular_share=popular_share,
         epsilons=ROW if row is None else parse_row(row),
@@ -124,11 +124,11 @@ def plan(
     if plot is not None and plot != "-":
         from tacit.evaluation.report.files import save_figure
 
-        save_figure(found.plot(), plot)
+        save_figure(report.plot(), plot)
     if as_json:
-        print_json(found.facts)
+        print_json(report.facts)
         return
-    print_plan(found, options["users"], facts[0], in_letters=plot == "-")
+    print_plan(report, options["users"], facts[0], in_letters=plot == "-")
 
 
 def _refuse_public() -> None:
@@ -157,7 +157,7 @@ def parse_row(text: str) -> tuple[float, ...]:
     return row
 
 
-def _public(order: Order, asked: dict[str, Any]) -> Facts:
+def _public(order: Order, request: dict[str, Any]) -> Facts:
     """What a fit with these options would know before it draws, as a fit finds it."""
     from tacit.cli.parse import parse_scale
     from tacit.errors import SettingError
@@ -166,16 +166,18 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
     from tacit.fitting.likes import check_likes
     from tacit.fitting.start import both_catalogues
 
-    least = asked["positive"]
+    threshold = request["positive"]
     # As `fit` does: a table of likes alone has no values.
-    by_value = least is not None and (least is not True or order.unit == "value")
+    by_value = threshold is not None and (threshold is not True or order.unit == "value")
     check_values(order, positive=by_value)
-    if asked["ratings"] is not None:
-        return _shown(order, asked)
-    scale = parse_scale(asked["scale"]) or (1.0, 5.0)
-    schema = schema_of(scale, asked["users"], least).declare(max_ratings=asked["max_ratings"])
+    if request["ratings"] is not None:
+        return _facts_of_ratings(order, request)
+    scale = parse_scale(request["scale"]) or (1.0, 5.0)
+    schema = schema_of(scale, request["users"], threshold).declare(
+        max_ratings=request["max_ratings"]
+    )
     check_likes(order, schema)
-    catalogue = counted_or_read(asked["items"], asked["columns"])
+    catalogue = counted_or_read(request["items"], request["columns"])
     if order.start is not None:
         start = order.start.shared
         catalogue = both_catalogues(order.method, schema, start, catalogue, None)
@@ -186,7 +188,7 @@ def _public(order: Order, asked: dict[str, Any]) -> Facts:
     return schema, catalogue, None
 
 
-def _shown(order: Order, asked: dict[str, Any]) -> Facts:
+def _facts_of_ratings(order: Order, request: dict[str, Any]) -> Facts:
     """The same from a file of ratings, where who rated what is public."""
     from tacit.cli.options import read_data
     from tacit.engine import make_engine
@@ -199,15 +201,15 @@ def _shown(order: Order, asked: dict[str, Any]) -> Facts:
             f"at the unit {order.unit} who rated what is private, and a plan reads none of it",
             remedy="leave --ratings out; give --users and --items",
         )
-    if asked["items"] is not None and asked["items"].isdigit():
+    if request["items"] is not None and request["items"].isdigit():
         raise SettingError(
             "--items is a count, and --ratings shows the items",
             remedy="leave --items out, or give a file",
         )
-    more = {"duplicates": "last", "layout": None}
-    data, items = read_data(asked["ratings"], asked | more)
-    how = replace(order.how, engine=order.runs_on)
-    engine = make_engine(data, how, printed=order.calibration != "sound")
+    defaults = {"duplicates": "last", "layout": None}
+    data, items = read_data(request["ratings"], request | defaults)
+    execution = replace(order.how, engine=order.runs_on)
+    engine = make_engine(data, execution, printed=order.calibration != "sound")
     catalogue = align(order, data.schema, data, items, engine)
     return data.schema, catalogue, seen_pattern(order, data.schema, engine)
 

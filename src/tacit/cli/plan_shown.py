@@ -42,15 +42,15 @@ def print_plan(
     outlook: Outlook, users: int | None, schema: Schema, *, in_letters: bool = False
 ) -> None:
     """What an attacker gains and what accuracy is lost, and then how the budget is spent."""
-    found = outlook.facts
+    facts = outlook.facts
     people = "people" if users is None else f"{users:,} people"
-    say(f"{found['method']} for {people} and {found['items']:,} items, unit {found['unit']}\n")
+    say(f"{facts['method']} for {people} and {facts['items']:,} items, unit {facts['unit']}\n")
     likes = outlook.forecast is not None and outlook.forecast.metric != "rmse"
-    _attacker(found["attacker"], likes=likes)
+    _attacker(facts["attacker"], likes=likes)
     if outlook.forecast is not None:
         _forecast(outlook.forecast, schema, in_letters=in_letters)
-    elif found["expected"] is not None:
-        e, unit = found["expected"], schema.unit_width
+    elif facts["expected"] is not None:
+        e, unit = facts["expected"], schema.unit_width
         _line(
             "expected RMSE",
             f"{unit * e['private']:.3f} on one invented population of this shape; "
@@ -58,29 +58,29 @@ def print_plan(
             "mean alone",
         )
         say(RMSE.format(low=schema.low, high=schema.high))
-    if found["better_list"]:
+    if facts["better_list"]:
         say()
-        _line("for lists", found["better_list"])
+        _line("for lists", facts["better_list"])
     say("\nHow the budget is spent, for specialists:")
-    for sentence in found["story"]:
+    for sentence in facts["story"]:
         say(f"- {sentence}")
-    for sentence in found["unknown"]:
+    for sentence in facts["unknown"]:
         say(f"- NOT KNOWN HERE: {sentence}")
     say()
-    _releases(found["releases"])
-    _outlay(found["outlay"])
+    _releases(facts["releases"])
+    _outlay(facts["outlay"])
     say("nothing was spent")
 
 
-def _line(label: str, words: str) -> None:
-    say(f"{label:{LABEL}}{words}")
+def _line(label: str, text: str) -> None:
+    say(f"{label:{LABEL}}{text}")
 
 
 def _about(release: str) -> str | None:
     """What a release is about, in plain words; None where nobody said."""
-    for begins, words in NAMES.items():
-        if release.startswith(begins):
-            return words
+    for prefix, text in NAMES.items():
+        if release.startswith(prefix):
+            return text
     return None
 
 
@@ -102,8 +102,8 @@ def _releases(releases: list[dict[str, Any]]) -> None:
     )
     say()
     bounds = dict[str, list[str]]()
-    for each in releases:
-        bounds.setdefault(each["bound"], []).append(each["release"])
+    for release in releases:
+        bounds.setdefault(release["bound"], []).append(release["release"])
     for bound, names in bounds.items():
         _line("one unit may add", f"{bound} ({', '.join(names)})")
     if any("L2 norm" in bound for bound in bounds):
@@ -113,17 +113,17 @@ def _releases(releases: list[dict[str, Any]]) -> None:
         )
 
 
-def _outlay(found: dict[str, Any]) -> None:
-    rank = found["rank"]
-    tastes = f"{rank} directions of taste (rank)" if rank else "no tastes"
+def _outlay(facts: dict[str, Any]) -> None:
+    rank = facts["rank"]
+    user_factors = f"{rank} directions of taste (rank)" if rank else "no tastes"
     _line(
         "takes",
-        f"{found['rounds']} rounds, {tastes}, {size(found['released_bytes'])} released"
-        + ("" if found["seconds"] is None else f", {duration(found['seconds'])}")
+        f"{facts['rounds']} rounds, {user_factors}, {size(facts['released_bytes'])} released"
+        + ("" if facts["seconds"] is None else f", {duration(facts['seconds'])}")
         + (
             ""
-            if found["memory_bytes"] is None
-            else f" and {size(found['memory_bytes'])} of memory on one core"
+            if facts["memory_bytes"] is None
+            else f" and {size(facts['memory_bytes'])} of memory on one core"
         ),
     )
 
@@ -144,8 +144,8 @@ def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
         from tacit.ledger.account.rounded import up
         from tacit.ledger.statement.words import as_likes
 
-        words = gain["words"]
-        _line("attacker", as_likes(words) if likes else words)
+        text = gain["words"]
+        _line("attacker", as_likes(text) if likes else text)
         if gain["odds_times"] is not None:
             _line(
                 "in odds",
@@ -154,32 +154,32 @@ def _attacker(gain: dict[str, Any] | None, *, likes: bool) -> None:
             )
 
 
-def _forecast(told: Forecast, schema: Schema, *, in_letters: bool) -> None:
+def _forecast(forecast: Forecast, schema: Schema, *, in_letters: bool) -> None:
     from tacit.evaluation.cost import NAME
     from tacit.evaluation.report import curve
 
-    rated = told.metric == "rmse"
-    what = "ratings" if rated else "likes"
+    rated = forecast.metric == "rmse"
+    noun = "ratings" if rated else "likes"
     say()
     say(
         "Forecast: nine data sets in ten of this shape should lie from the one to the other "
         f"(by the model {NAME!r})"
     )
-    table(("epsilon", *curve.headings(told)), [curve.cells(line) for line in told.lines])
+    table(("epsilon", *curve.headings(forecast)), [curve.cells(line) for line in forecast.lines])
     rmse = RMSE.format(low=schema.low, high=schema.high)
     say(rmse if rated else RECALL)
-    if told.each is None:
-        say(f"- surer with --each, the number of {what} a person")
-    if told.spread is None and rated:
+    if forecast.each is None:
+        say(f"- surer with --each, the number of {noun} a person")
+    if forecast.spread is None and rated:
         say("- RMSE itself is surer with --spread, the RMSE of a person's own mean")
-    if told.popular_share is None and not rated:
+    if forecast.popular_share is None and not rated:
         say(
             "- surer with --popular-share, recall of the most liked items beside recall without "
             "privacy"
         )
     if in_letters:
         say()
-        say(curve.in_letters(told))
+        say(curve.in_letters(forecast))
 
 
 def size(count: float) -> str:

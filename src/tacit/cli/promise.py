@@ -45,7 +45,7 @@ def ask_quietly(model: Model) -> ModelVerdict:
         book = open_book(None, population)
         if population in book.populations():
             return verify_with_book(model, book)
-        words = "the default ledger does not know its population"
+        reason = "the default ledger does not know its population"
     except TacitError as error:
-        words = error.message
-    return ModelVerdict(False, words, statement)
+        reason = error.message
+    return ModelVerdict(False, reason, statement)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import WRITTEN, as_written, json_option, note, written_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
-from tacit.cli.recommend_told import TOLD, tell_all, tell_order, tell_tastes, tell_unknown
+from tacit.cli.recommend_told import TOLD, tell_all, tell_order, tell_unknown, tell_user_factors
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from tacit.data.reading.columns import Columns
     from tacit.model.model import Model
     from tacit.model.person.base import Own
-    from tacit.model.person.own import Given
+    from tacit.model.person.own import UserRatings
     from tacit.model.person.told import Explanation, Recommendation
 
 LEAST = 0.005
@@ -78,7 +78,7 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     from tacit.errors import DataError
     from tacit.model.model import load
 
-    refuse_moot()
+    refuse_no_effect()
     _check_use(ratings, options)
     fitted = load(model)
     only, exclude = (_names(options[name], fitted) for name in ("only", "exclude"))
@@ -91,21 +91,21 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
     if options["people"]:
         _everyone(fitted, options, only, exclude, as_json)
         return
-    given = _own(fitted, ratings, parse_columns(options["columns"]))
-    own, unknown = given.own, given.unknown
+    inputs = _read_user_ratings(fitted, ratings, parse_columns(options["columns"]))
+    user_ratings, unknown = inputs.own, inputs.unknown
     if options["explain"]:
-        _explain(fitted, own, options["explain"], as_json)
+        _explain(fitted, user_ratings, options["explain"], as_json)
         return
     lines = fitted.recommend_own(
-        own, options["count"], by=options["by"], only=only, exclude=exclude
+        user_ratings, options["count"], by=options["by"], only=only, exclude=exclude
     )
     if as_json:
         print_json({"recommendations": [_facts(line) for line in lines], "unknown": unknown})
         return
     tell_unknown(fitted, unknown)
-    tell_tastes(fitted, own)
+    tell_user_factors(fitted, user_ratings)
     rated = fitted.rates
-    low = own.items[own.values < 0].tolist() if rated else []
+    low = user_ratings.items[user_ratings.values < 0].tolist() if rated else []
     print_lines(lines, rated=rated, low={fitted.label(row) for row in low})
     if rated and options["by"] is None:
         tell_order(lines)
@@ -115,8 +115,8 @@ def recommend(model: str, ratings: str | None, as_json: bool, **options: Any) ->
 
 def _facts(line: Recommendation) -> dict[str, Any]:
     """A line for another program."""
-    moved = {share.name: share.points for share in line.moved}
-    return line.__dict__ | {"moved": moved}
+    moves = {share.name: share.points for share in line.moved}
+    return line.__dict__ | {"moved": moves}
 
 
 def _check_use(ratings: str | None, options: dict[str, Any]) -> None:
@@ -199,7 +199,7 @@ def _everyone(
         )
 
 
-def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
+def _read_user_ratings(fitted: Model, ratings: str | None, columns: Columns | None) -> UserRatings:
     """One's own ratings from a file; none at all without one."""
     from tacit.data.reading.personal import read_personal
     from tacit.data.schema import LIKES
@@ -207,65 +207,72 @@ def _own(fitted: Model, ratings: str | None, columns: Columns | None) -> Given:
 
     if ratings is None:
         return fitted.own({})
-    least = fitted.shared.schema.positive
-    lines = read_personal(ratings, likes=least is not None, columns=columns)
-    given = fitted.own(
+    threshold = fitted.shared.schema.positive
+    lines = read_personal(ratings, likes=threshold is not None, columns=columns)
+    inputs = fitted.own(
         lines, source=ratings, asked=int(time.time())
     )  # with timestamps in the file, ratings of one day share a shift
-    for told in repeats(given)[:TOLD]:
-        note(told)
-    if least is not None and not len(fitted.likes(given.own).items):
+    for message in repeats(inputs)[:TOLD]:
+        note(message)
+    if threshold is not None and not len(fitted.likes(inputs.own).items):
         note(
-            f"none of these ratings is a like ({least:g} or more): the list is by popularity alone"
+            f"none of these ratings is a like ({threshold:g} or more): the list is by popularity alone"
         )
-        return given
+        return inputs
     bare = all(line.rating is None for line in lines)
-    if bare and least is not None and fitted.shared.schema.source != LIKES:
+    if bare and threshold is not None and fitted.shared.schema.source != LIKES:
         note(
             f"all {len(lines):,} rows count as likes: no column was read as the rating "
             "(--columns rating=NAME says which it is)"
         )
-    for told in likes_told(fitted.shared.schema, given.own):
-        note(told)
-    return given
+    for message in likes_told(fitted.shared.schema, inputs.own):
+        note(message)
+    return inputs
 
 
-def _explain(fitted: Model, own: Own, item: str, as_json: bool) -> None:
+def _explain(fitted: Model, user_ratings: Own, item: str, as_json: bool) -> None:
     """How each own rating, and each taste for a public feature, moves one item."""
     from tacit.errors import DataError
     from tacit.model.person.told import UnknownItem
 
-    told = fitted.explain_own(own, item)
-    if isinstance(told, UnknownItem):
-        near = f"did you mean {told.near[0]!r}?" if told.near else "give an id or a title"
+    explanation = fitted.explain_own(user_ratings, item)
+    if isinstance(explanation, UnknownItem):
+        near = (
+            f"did you mean {explanation.near[0]!r}?"
+            if explanation.near
+            else "give an id or a title"
+        )
         raise DataError(f"{item!r} is not in this model", remedy=near)
     if as_json:
-        shares = {name: dict(getattr(told, name)) for name in ("own", "features")}
-        print_json(told.__dict__ | shares)
+        shares = {name: dict(getattr(explanation, name)) for name in ("own", "features")}
+        print_json(explanation.__dict__ | shares)
         return
     rated = fitted.rates
     start = "what everybody would be told"
-    rows: list[list[object]] = [[start, f"{told.baseline:.2f}"]] if rated else []
-    rows += [[share.name, f"{share.points:+.2f}"] for share in told.own]
+    rows: list[list[object]] = [[start, f"{explanation.baseline:.2f}"]] if rated else []
+    rows += [[share.name, f"{share.points:+.2f}"] for share in explanation.own]
     if rated:
-        whose = "you" if told.own else "anybody"
-        rows.append([f"expected for {whose}", f"{told.rating:.2f}"])
-    table(["your ratings" if rated else "your likes", "moves it by"], rows, title=told.title)
-    if told.features:
+        whose = "you" if explanation.own else "anybody"
+        rows.append([f"expected for {whose}", f"{explanation.rating:.2f}"])
+    table(["your ratings" if rated else "your likes", "moves it by"], rows, title=explanation.title)
+    if explanation.features:
         say()
         table(
             ["the same, by your tastes", "moves it by"],
-            [[name, f"{points:+.2f}"] for name, points in (*told.features, _rest(told))],
+            [
+                [name, f"{points:+.2f}"]
+                for name, points in (*explanation.features, _unexplained(explanation))
+            ],
         )
-    elif not rated and not any(abs(share.points) >= LEAST for share in told.own):
+    elif not rated and not any(abs(share.points) >= LEAST for share in explanation.own):
         say("none of your likes moves it: its place is everybody's liking alone")
 
 
-def _rest(told: Explanation) -> tuple[str, float]:
+def _unexplained(explanation: Explanation) -> tuple[str, float]:
     """What tags do not account for, so that both tables say the same in all."""
-    whole = sum(share.points for share in told.own)
-    tagged = sum(share.points for share in told.features)
-    return "all else (how you rate in general, no tag)", whole - tagged
+    total = sum(share.points for share in explanation.own)
+    tagged = sum(share.points for share in explanation.features)
+    return "all else (how you rate in general, no tag)", total - tagged
 
 
 def _names(path: str | None, fitted: Any) -> list[str] | None:
@@ -277,10 +284,10 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
 
     names = [name for name in read_names(path) if name and name.lower() != "item"]
     catalogue = fitted.shared.catalogue
-    known = [name for name in names if find_row(catalogue, name) is not None]
-    missing = set(names) - set(known)
+    matched = [name for name in names if find_row(catalogue, name) is not None]
+    missing = set(names) - set(matched)
     for name in sorted(missing)[:TOLD]:
         note(f"{path}: {name!r} is not in this model")
     if len(missing) > TOLD:
         note(f"{path}: and {len(missing) - TOLD:,} more are not in this model")
-    return known
+    return matched

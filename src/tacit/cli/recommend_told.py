@@ -42,22 +42,22 @@ def tell_unknown(fitted: Model, unknown: list[str]) -> None:
     if len(unknown) > TOLD:
         note(f"{len(unknown):,} items are not in this model, among them:")
     for name in unknown[:TOLD]:
-        found = fitted.find(name)
-        near = found.near if isinstance(found, UnknownItem) else ()
+        match = fitted.find(name)
+        near = match.near if isinstance(match, UnknownItem) else ()
         note(f"{name!r} is not in this model" + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
-def tell_tastes(fitted: Model, own: Own) -> None:
+def tell_user_factors(fitted: Model, user_ratings: Own) -> None:
     """Whether the list is anybody's own."""
-    if not len(own.items):
+    if not len(user_ratings.items):
         note(
             "without your own ratings (--ratings FILE: columns item, rating) this is "
             "everybody's list"
         )
-    elif not fitted.knows_tastes(own):
-        what = "ratings" if fitted.shared.schema.positive is None else "likes"
+    elif not fitted.knows_tastes(user_ratings):
+        noun = "ratings" if fitted.shared.schema.positive is None else "likes"
         note(
-            f"this model ({fitted.shared.method}) has learned no tastes that your {what} "
+            f"this model ({fitted.shared.method}) has learned no tastes that your {noun} "
             f"touch: the order is everybody's. {_teaches(fitted)} teach it some"
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import (
     book_options,
     check_data,
@@ -103,14 +103,14 @@ def refresh(
     from tacit.ledger.statement.brief import brief
 
     # Bad use fails before a rating is read.
-    refuse_moot()
+    refuse_no_effect()
     method = build_method(options)
     order = check_calendar(method, options["users"])
     periods = periods_of(begins, days)
     check_data(order, ratings, options)
     data, items = read_data(ratings, options)
     with progress(f"refresh {method.name}") as bar:
-        made = run(
+        release = run(
             method,
             data,
             out=out,
@@ -126,20 +126,20 @@ def refresh(
     if as_json:
         print_json(
             {
-                "model": str(made.place),
-                "release": made.week,
+                "model": str(release.place),
+                "release": release.week,
                 "horizon": horizon,
-                "noise": made.growth,
-                "digest": made.model.shared.digest(),
-                "statement": made.model.statement.to_facts(),
+                "noise": release.growth,
+                "digest": release.model.shared.digest(),
+                "statement": release.model.statement.to_facts(),
             }
         )
         return
-    written = (
-        f"\nrelease {made.week} of {horizon} written to {made.place}; its noise is at most "
-        f"{made.growth:.2f} times that of one release at the whole budget"
+    summary = (
+        f"\nrelease {release.week} of {horizon} written to {release.place}; its noise is at most "
+        f"{release.growth:.2f} times that of one release at the whole budget"
     )
-    say("\n".join([*brief(made.model.statement), written]))
+    say("\n".join([*brief(release.model.statement), summary]))
 
 
 def periods_of(begins: str | None, days: int | None) -> Periods | None:

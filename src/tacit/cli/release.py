@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tacit.cli.options import as_written, several, tell
+from tacit.cli.options import as_written, note_reading, several
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns
 from tacit.cli.show import print_json, progress, say, table
@@ -78,37 +78,39 @@ def run_release(ratings: str, options: dict[str, Any], *, as_json: bool) -> None
     if options["figures"]:
         may_write(options["figures"], options["overwrite"], "--figures")
     model = load(options["model"])
-    given = {name: options[name] for name in PASSED if options.get(name)}
+    settings = {name: options[name] for name in PASSED if options.get(name)}
     if options.get("units"):
-        given["unit"] = options["units"]
+        settings["unit"] = options["units"]
     if options.get("delta") is not None:
-        given["delta"] = options["delta"]  # 0 asks for a pure mechanism
+        settings["delta"] = options["delta"]  # 0 asks for a pure mechanism
     if options.get("liked") is not None:
-        given["liked"] = options["liked"]
+        settings["liked"] = options["liked"]
     if options.get("only"):
-        given["only"] = [each.strip() for each in options["only"].split(",")]
+        settings["only"] = [name.strip() for name in options["only"].split(",")]
     if options.get("population") not in (None, "default"):
-        given["population"] = options["population"]
-    order = ordered(model, epsilon=_one(options["epsilons"]), users=options.get("users"), **given)
+        settings["population"] = options["population"]
+    order = ordered(
+        model, epsilon=_parse_epsilon(options["epsilons"]), users=options.get("users"), **settings
+    )
     check_funds(order)
-    data = _read(ratings, model, options)
+    data = _read_ratings(ratings, model, options)
     with progress("evaluate --release") as bar:
-        found = publish(order, data, users=options.get("users"), progress=bar)
+        release = publish(order, data, users=options.get("users"), progress=bar)
     if options.get("figures"):
         try:
-            found.save(options["figures"])
+            release.save(options["figures"])
         except StorageError as error:  # they were paid for, and are nowhere else
-            print_json(found.to_facts())
-            promise = found.statement
+            print_json(release.to_facts())
+            promise = release.statement
             raise StorageError(
                 f"{error.message}; entry {promise.book_number} of {promise.population!r} stays "
                 "charged, and the figures are in the lines that were printed",
                 remedy="write these lines to a file: they are what --figures would hold",
             ) from None
     if as_json:
-        print_json(found.to_facts())
+        print_json(release.to_facts())
     else:
-        _print(found)
+        _print(release)
 
 
 def verify_figures(path: str, key: str | None, ledger: str | None, *, as_json: bool) -> None:
@@ -118,22 +120,22 @@ def verify_figures(path: str, key: str | None, ledger: str | None, *, as_json: b
     from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.sign import read_public_key
 
-    found = load_release(path)
-    holds, words = True, ""
+    release = load_release(path)
+    is_valid, reason = True, ""
     if key is not None:
-        holds, words = signed_by(found, read_public_key(key))
-    if holds and (key is None or ledger is not None):
-        book = open_book(ledger, found.statement.population or "default")
-        holds, words = verify_release(found, book)
+        is_valid, reason = signed_by(release, read_public_key(key))
+    if is_valid and (key is None or ledger is not None):
+        book = open_book(ledger, release.statement.population or "default")
+        is_valid, reason = verify_release(release, book)
     if as_json:
-        print_json({"verified": holds, "words": words})
+        print_json({"verified": is_valid, "words": reason})
     else:
-        say(f"{'verified' if holds else 'NOT VERIFIED'}: {words}")
-    if not holds:
+        say(f"{'verified' if is_valid else 'NOT VERIFIED'}: {reason}")
+    if not is_valid:
         raise SystemExit(1)
 
 
-def _read(ratings: str, model: Model, options: dict[str, Any]) -> Any:
+def _read_ratings(ratings: str, model: Model, options: dict[str, Any]) -> Any:
     """The ratings as the fit read them: over the model's items, on its scale."""
     from tacit.data.catalogue import Catalogue
     from tacit.data.read import read
@@ -152,11 +154,11 @@ def _read(ratings: str, model: Model, options: dict[str, Any]) -> Any:
         columns=of_ratings(parse_columns(options["columns"] or ())),
         **as_written(options),
     )
-    tell(data, options["duplicates"])
+    note_reading(data, options["duplicates"])
     return data
 
 
-def _one(text: str) -> float:
+def _parse_epsilon(text: str) -> float:
     """One budget, and not a list of them."""
     try:
         return float(text)
@@ -167,20 +169,20 @@ def _one(text: str) -> float:
         ) from None
 
 
-def _print(found: Release) -> None:
-    promise = found.statement
+def _print(release: Release) -> None:
+    promise = release.statement
     rows = [
         [
-            each.name,
-            None if each.value is None else f"{each.value:.3f}",
-            f"{each.low:.3f}",
-            f"{each.high:.3f}",
+            figure.name,
+            None if figure.value is None else f"{figure.value:.3f}",
+            f"{figure.low:.3f}",
+            f"{figure.high:.3f}",
         ]
-        for each in found.figures
+        for figure in release.figures
     ]
     table(["figure", "value", "from", "to"], rows)
-    for each in found.figures:
-        say(f"{each.name}: {each.words}")
+    for figure in release.figures:
+        say(f"{figure.name}: {figure.words}")
     say(
         "\nintervals of 90 %: where the figure would lie for these people without noise.\n"
         f"({promise.epsilon:g}, {promise.delta:g})-differentially private, unit "

@@ -15,26 +15,26 @@ def repeat(left_out: Collection[str]) -> str:
     from click.core import ParameterSource
 
     context = click.get_current_context()
-    words = ["tacit", str(context.info_name)]
+    arguments = ["tacit", str(context.info_name)]
     for option in context.command.params:
         name = option.name or ""
         value = context.params.get(name)
         source = context.get_parameter_source(name)
         if isinstance(option, click.Argument):
-            words.append(str(value))
+            arguments.append(str(value))
         elif source is ParameterSource.COMMANDLINE and name not in left_out:
-            words += _said(option, value)
-    return shlex.join(words)
+            arguments += _format_option(option, value)
+    return shlex.join(arguments)
 
 
-def _said(option: click.Parameter, value: Any) -> list[str]:
+def _format_option(option: click.Parameter, value: Any) -> list[str]:
     """One option as it is typed."""
     if value is True:
         return [option.opts[0]]
     if value is False:
         return [option.secondary_opts[0]] if option.secondary_opts else []
     if isinstance(value, tuple):
-        return [word for each in value for word in (option.opts[0], str(each))]
+        return [word for element in value for word in (option.opts[0], str(element))]
     if isinstance(value, float):
         return [option.opts[0], f"{value:g}"]
     return [option.opts[0], str(value)]

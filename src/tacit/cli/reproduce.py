@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import json_option, ledger_options, note
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from tacit.evaluation.reproduce.experiment import Paper
@@ -105,18 +105,18 @@ def reproduce(
     from tacit.evaluation.reproduce.run import run_paper
     from tacit.evaluation.reproduce.sources import look
 
-    refuse_moot()
-    chosen = find(paper)
+    refuse_no_effect()
+    selected = find(paper)
     sources = look(data, quick=quick)
-    wanted = [each.strip() for each in figures.split(",") if each.strip()]
-    chosen.chosen(wanted)
-    folder = out or Path(f"reproduce-{chosen.name}")
+    figure_names = [name.strip() for name in figures.split(",") if name.strip()]
+    selected.chosen(figure_names)
+    folder = out or Path(f"reproduce-{selected.name}")
     if folder.exists():
         may_write(str(folder / "index.html"), overwrite)
     if records:
-        done, made = _again(chosen, records, wanted)
+        outcomes, numbers = _judge_records(selected, records, figure_names)
         folder.mkdir(parents=True, exist_ok=True)
-        _tell(folder, chosen, done, made, as_json)
+        _write_and_print(folder, selected, outcomes, numbers, as_json)
         return
     if data is None:
         note(
@@ -129,11 +129,11 @@ def reproduce(
         book_evaluation(ledger, population, owner_only=owner_only)
     # A quick run on the sample is over before other processes have started.
     usual = 1 if quick and data is None else os.cpu_count() or 1
-    with progress(f"reproduce {chosen.name}") as bar:
-        done = run_paper(
-            chosen,
+    with progress(f"reproduce {selected.name}") as bar:
+        outcomes = run_paper(
+            selected,
             sources,
-            figures=wanted,
+            figures=figure_names,
             seeds=seeds,
             quick=quick,
             folder=folder / "cells",
@@ -141,37 +141,37 @@ def reproduce(
             progress=bar,
         )
     # Judged from the record, so that a page says what its numbers say, to the last digit.
-    made = record(chosen, done, _command())
-    done = judge_again(chosen, [made])
-    made = record(chosen, done, _command())
-    _tell(folder, chosen, done, made, as_json)
+    numbers = record(selected, outcomes, _command())
+    outcomes = judge_again(selected, [numbers])
+    numbers = record(selected, outcomes, _command())
+    _write_and_print(folder, selected, outcomes, numbers, as_json)
 
 
-def _again(
+def _judge_records(
     paper: Paper, files: tuple[Path, ...], figures: list[str]
 ) -> tuple[list[Done], dict[str, Any]]:
     """What finished runs say now."""
     from tacit.evaluation.reproduce.again import judge_again, read, runs_of
     from tacit.evaluation.reproduce.record import record
 
-    found = [read(each, paper) for each in files]
-    done = judge_again(paper, found, figures)
-    return done, record(paper, done, _command(), runs=runs_of(found))
+    runs = [read(path, paper) for path in files]
+    outcomes = judge_again(paper, runs, figures)
+    return outcomes, record(paper, outcomes, _command(), runs=runs_of(runs))
 
 
-def _tell(
-    folder: Path, paper: Paper, done: list[Done], made: dict[str, Any], as_json: bool
+def _write_and_print(
+    folder: Path, paper: Paper, outcomes: list[Done], numbers: dict[str, Any], as_json: bool
 ) -> None:
     """Files, and the terminal."""
-    _write(folder, paper, done, made)
+    _write(folder, paper, outcomes, numbers)
     if as_json:
-        print_json(made)
+        print_json(numbers)
     else:
-        _print(paper, done)
+        _print(paper, outcomes)
         say(f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}")
-    failed = sum(len(each.results.failed) for each in done)
+    failed = sum(len(each.results.failed) for each in outcomes)
     if failed:
-        total = failed + sum(len(each.results.rows) for each in done)
+        total = failed + sum(len(each.results.rows) for each in outcomes)
         note(
             f"{failed} of {total} cells failed; the rest is on the page. The same command "
             "with --overwrite tries those again, and no other"
@@ -181,49 +181,49 @@ def _tell(
 
 def _command() -> str:
     """As it was typed, without the folders of this machine."""
-    words = []
-    hidden = ""
-    for word in sys.argv[1:]:
-        words.append(hidden or word)
-        hidden = PATHS.get(word, "")
-        option = word.split("=")[0]
-        if option in PATHS and "=" in word:
-            words[-1] = f"{option}={PATHS[option]}"
-    return shlex.join(["tacit", *words])
+    arguments = []
+    placeholder = ""
+    for argument in sys.argv[1:]:
+        arguments.append(placeholder or argument)
+        placeholder = PATHS.get(argument, "")
+        option = argument.split("=")[0]
+        if option in PATHS and "=" in argument:
+            arguments[-1] = f"{option}={PATHS[option]}"
+    return shlex.join(["tacit", *arguments])
 
 
-def _write(folder: Path, paper: Paper, done: list[Done], made: dict[str, Any]) -> None:
+def _write(folder: Path, paper: Paper, outcomes: list[Done], numbers: dict[str, Any]) -> None:
     """The page and the numbers, for the owner's eyes."""
     from tacit.evaluation.reproduce.markdown import markdown
     from tacit.evaluation.reproduce.page import page_of
     from tacit.evaluation.reproduce.record import text
 
     files = {
-        "numbers.json": text(made),
-        "index.html": page_of(paper, done, made),
-        "results.md": markdown(paper, done, made),
+        "numbers.json": text(numbers),
+        "index.html": page_of(paper, outcomes, numbers),
+        "results.md": markdown(paper, outcomes, numbers),
     }
     for name, content in files.items():
-        with whole(folder / name, private=True) as file:
+        with open_atomic(folder / name, private=True) as file:
             file.write(content.encode())
 
 
-def _print(paper: Paper, done: list[Done]) -> None:
+def _print(paper: Paper, outcomes: list[Done]) -> None:
     from tacit.evaluation.reproduce.page import heading
 
     say(paper.title)
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
-    if any(each.results and each.results.asked.quick for each in done):
+    if any(outcome.results and outcome.results.asked.quick for outcome in outcomes):
         say("A quick run: fewer values and one seed, not to judge by.")
-    for each in done:
-        experiment = each.experiment
+    for outcome in outcomes:
+        experiment = outcome.experiment
         say()
         say(heading(experiment))
-        for shown in experiment.shown(each.results):
-            table(shown.columns, shown.rows, title=shown.title)
+        for figure_table in experiment.shown(outcome.results):
+            table(figure_table.columns, figure_table.rows, title=figure_table.title)
             say()
-        for words in each.results.failures():
+        for words in outcome.results.failures():
             say(f"  FAILED: {words}")
-        for finding, verdict in each.verdicts:
+        for finding, verdict in outcome.verdicts:
             say(f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})")
             say(f"    {verdict.reason}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import proxies_option
 from tacit.cli.show import say
 
@@ -69,7 +69,7 @@ def serve(models: tuple[str, ...], **o: Any) -> None:
 
     from tacit.errors import SettingError
 
-    refuse_moot()
+    refuse_no_effect()
     if not models and not o["demo"]:
         raise SettingError("there is no model to serve", remedy="name a folder, or give --demo")
     if bool(o["tls_cert"]) != bool(o["tls_key"]):
@@ -166,7 +166,7 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
             names=names(o["title"], o["noun"], o["kind"], _usual(folders, o)),
         ),
     )
-    place = Place(
+    address = Place(
         o["host"],
         o["port"],
         o["metrics_port"],
@@ -182,7 +182,7 @@ def _run(folders: list[Path], ledger: str | None, o: dict[str, Any]) -> None:
         if metrics:
             say(f"metrics at {metrics}/metrics")
 
-    run(server, place, ready)
+    run(server, address, ready)
 
 
 def _demo(target: Path, book: Path, epsilon: float) -> Path:

@@ -63,30 +63,30 @@ def table(
     terminal has no room for stands below, under the names of the rows."""
     from rich.console import Console
 
-    told = [["–" if cell is None else one_line(str(cell)) for cell in row] for row in rows]
+    texts = [["–" if cell is None else one_line(str(cell)) for cell in row] for row in rows]
     right = [
         bool(rows) and name not in TEXT and all(_numeric(row[i]) for row in rows)
         for i, name in enumerate(columns)
     ]
-    least = [
-        needs(name, [row[i] for row in told], numeric=right[i]) for i, name in enumerate(columns)
+    widths = [
+        needs(name, [row[i] for row in texts], numeric=right[i]) for i, name in enumerate(columns)
     ]
-    seen = sys.stdout.isatty()
-    wide = max(PIPED, sum(least) + GAP * len(least))
-    console = Console(width=None if seen else wide, highlight=False)
-    for place, chosen in enumerate(parts(least, right, console.width)):
-        if place:
+    on_terminal = sys.stdout.isatty()
+    wide = max(PIPED, sum(widths) + GAP * len(widths))
+    console = Console(width=None if on_terminal else wide, highlight=False)
+    for index, group in enumerate(parts(widths, right, console.width)):
+        if index:
             click.echo()
-        grid = _grid([(columns[i], right[i], least[i]) for i in chosen], title)
-        for row in told:
-            grid.add_row(*(_text(row[i]) for i in chosen))
+        grid = _grid([(columns[i], right[i], widths[i]) for i in group], title)
+        for row in texts:
+            grid.add_row(*(_text(row[i]) for i in group))
         title = None
-        if seen:
+        if on_terminal:
             console.print(grid)
             continue
-        with console.capture() as shown:
+        with console.capture() as capture:
             console.print(grid)
-        lines = shown.get().splitlines()
+        lines = capture.get().splitlines()
         click.echo("\n".join(line.rstrip() for line in lines))
 
 
@@ -102,9 +102,9 @@ def _grid(columns: Sequence[tuple[str, bool, int]], title: str | None) -> Any:
         title_style="bold",
         header_style="bold",
     )
-    for name, numeric, least in columns:
+    for name, numeric, width in columns:
         grid.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", min_width=least
+            name, justify="right" if numeric else "left", overflow="fold", min_width=width
         )
     return grid
 
@@ -147,25 +147,25 @@ def progress(title: str) -> Iterator[Progress | None]:
     with bar:
         task = bar.add_task(title, total=None)
 
-        def report(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=f"{title}: {what}")
+        def report(completed: int, total: int, stage: str) -> None:
+            bar.update(task, completed=completed, total=total, description=f"{title}: {stage}")
 
         yield report
 
 
 @contextmanager
-def counted(title: str) -> Iterator[Callable[..., None] | None]:
+def counted_progress(title: str) -> Iterator[Callable[..., None] | None]:
     """A bar that is told (done, total, seconds left) and says how long it may take."""
     with progress(title) as bar:
         if bar is None:
             yield None
             return
 
-        def report(done: int, total: int, left: float | None) -> None:
-            what = f"{done} of {total}"
-            if left is not None:
-                what += f", {duration(left)} left"
-            bar(done, total, what)
+        def report(completed: int, total: int, seconds: float | None) -> None:
+            message = f"{completed} of {total}"
+            if seconds is not None:
+                message += f", {duration(seconds)} left"
+            bar(completed, total, message)
 
         yield report
 
@@ -198,8 +198,8 @@ def print_lines(lines: Sequence[Any], *, rated: bool = True, low: Collection[str
 
     columns = ["", "item", "expected" if rated else "score"]
     rows = [
-        [place, line.title, value(line), reason(line, rated=rated, low=low)]
-        for place, line in enumerate(lines, 1)
+        [rank, line.title, value(line), reason(line, rated=rated, low=low)]
+        for rank, line in enumerate(lines, 1)
     ]
     if any(line.because for line in lines):
         columns.append("because you rated" if rated else "because you liked")
@@ -211,10 +211,10 @@ def reason(line: Any, *, rated: bool = True, low: Collection[str] = ()) -> str:
     is that alone."""
     if not line.moved:
         return EVERYBODY if rated else POPULAR
-    told = [
+    reasons = [
         f"{name}{' (rated low)' if name in low else ''} {points:+.2f}"
         for name, points in line.moved
     ]
     if line.everybody > max(points for _, points in line.moved):
-        told.append(f"rated high by many {line.everybody:+.2f}")
-    return ", ".join(told)
+        reasons.append(f"rated high by many {line.everybody:+.2f}")
+    return ", ".join(reasons)

@@ -20,10 +20,10 @@ def similar(model: str, item: str, count: int, as_json: bool) -> None:
     from tacit.cli.show import print_json, table
     from tacit.model.model import load
 
-    found = load(model).similar(item, count)
+    neighbours = load(model).similar(item, count)
     if as_json:
-        print_json({"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in found]})
-    elif all(i == t for i, t, _ in found):  # a model without titles
-        table(("item", "closeness"), [(i, f"{c:.3f}") for i, _, c in found])
+        print_json({"similar": [{"item": i, "title": t, "closeness": c} for i, t, c in neighbours]})
+    elif all(i == t for i, t, _ in neighbours):  # a model without titles
+        table(("item", "closeness"), [(i, f"{c:.3f}") for i, _, c in neighbours])
     else:
-        table(("item", "title", "closeness"), [(i, t, f"{c:.3f}") for i, t, c in found])
+        table(("item", "title", "closeness"), [(i, t, f"{c:.3f}") for i, t, c in neighbours])

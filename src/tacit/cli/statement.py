@@ -11,7 +11,7 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.lines import columns
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import json_option, note
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_texts
@@ -58,12 +58,12 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     from tacit.ledger.statement.story import tell
     from tacit.model.model import load
 
-    refuse_moot()
+    refuse_no_effect()
     _check_use(o, as_json)
     declared = _declared(o)
     fitted = load(model)
-    asked = o["key"] is not None or o["ledger"] is not None
-    verdict = ask(fitted, o["ledger"], o["key"]) if asked else ask_quietly(fitted)
+    explicit = o["key"] is not None or o["ledger"] is not None
+    verdict = ask(fitted, o["ledger"], o["key"]) if explicit else ask_quietly(fitted)
     promise = verdict.statement
     if o["registry"]:
         _registry(verdict, declared, as_json)
@@ -78,7 +78,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
         say(tell(promise, columns(sys.stdout)))
     if promise.certified != "not private" and not verdict.holds:
         note(f"not checked: {verdict.words}")
-        if asked:
+        if explicit:
             raise SystemExit(1)
 
 
@@ -111,14 +111,14 @@ def _check_use(o: dict[str, Any], as_json: bool) -> None:
 def _declared(o: dict[str, Any]) -> Declared:
     from tacit.ledger.statement.declared import declare, read_declared
 
-    told = read_declared(o["about"]) if o["about"] else {}
-    found = declare(told, parse_texts(o["declare"], "--declare"))
-    if any(letter.isdigit() for letter in found.utility):
+    facts = read_declared(o["about"]) if o["about"] else {}
+    declared = declare(facts, parse_texts(o["declare"], "--declare"))
+    if any(letter.isdigit() for letter in declared.utility):
         note(
             "`utility` has figures: those of `tacit evaluate` are not private and not to be "
             "published; `tacit evaluate --release` makes some that are"
         )
-    return found
+    return declared
 
 
 def _registry(verdict: ModelVerdict, declared: Declared, as_json: bool) -> None:
@@ -130,7 +130,7 @@ def _registry(verdict: ModelVerdict, declared: Declared, as_json: bool) -> None:
         verdict.statement,
         declared,
         evaluated=evaluated(verdict.evaluations, verdict.later),
-        now=verdict.now,
+        current_total=verdict.now,
     )
     if as_json:
         print_json(record)
@@ -160,11 +160,11 @@ def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, A
     from tacit.errors import DataError
     from tacit.ledger.statement.tried import about
 
-    places = [Path(model).parent / "audit.json", Path(model) / "audit.json"]
+    candidates = [Path(model).parent / "audit.json", Path(model) / "audit.json"]
     if path is not None:
-        places = [Path(path)]
-    found = next((each for each in places if each.is_file()), None)
-    if found is None:
+        candidates = [Path(path)]
+    audit_file = next((entry for entry in candidates if entry.is_file()), None)
+    if audit_file is None:
         if path is None:
             return []
         raise DataError(
@@ -173,26 +173,26 @@ def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, A
             remedy="write it with `tacit audit METHOD --out audit.json`",
         )
     try:
-        facts = json.loads(found.read_text(encoding="utf-8"))
+        facts = json.loads(audit_file.read_text(encoding="utf-8"))
         listed = facts
         if isinstance(facts, dict):
             listed = facts.get("findings") or facts["best"]
-        if not all(isinstance(each, dict) for each in listed):
+        if not all(isinstance(entry, dict) for entry in listed):
             raise TypeError
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise DataError(
             "this is no audit",
-            place=str(found),
+            place=str(audit_file),
             remedy="write it with `tacit audit METHOD --out audit.json`",
         ) from None
     if listed and not about(promise, listed):
         whose = f"`{promise.method}`, unit {promise.unit}, {promise.calibration}"
-        other = f"this audit is about other claims than {whose}"
+        message = f"this audit is about other claims than {whose}"
         if path is not None:
             raise DataError(
-                other,
-                place=str(found),
+                message,
+                place=str(audit_file),
                 remedy=f"run `tacit audit {promise.method} --out audit.json`",
             )
-        note(f"{found}: {other}, and is left out")
+        note(f"{audit_file}: {message}, and is left out")
     return list(listed)

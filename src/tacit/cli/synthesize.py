@@ -71,16 +71,16 @@ def synthesize(model: str, out: str, overwrite: bool, as_json: bool, **options: 
     writable(out)
     period = _period(options.pop("times"))
     may_write(out, overwrite)
-    made = invent(load(model), period=period, **options)
-    made.write(out)
+    invented = invent(load(model), period=period, **options)
+    invented.write(out)
     if as_json:
-        print_json({"out": out, "ratings": len(made.ratings), **made.facts})
+        print_json({"out": out, "ratings": len(invented.ratings), **invented.facts})
         return
     say(
-        f"{made.ratings.n_users:,} invented people with {len(made.ratings):,} ratings "
+        f"{invented.ratings.n_users:,} invented people with {len(invented.ratings):,} ratings "
         f"written to {out}"
     )
-    promise = made.facts["promise"]
+    promise = invented.facts["promise"]
     say(
         f"They are as private as the model: ({promise['epsilon']:g}, {promise['delta']:g}) "
         f"for a {promise['unit']}, at no further cost."
@@ -90,28 +90,28 @@ def synthesize(model: str, out: str, overwrite: bool, as_json: bool, **options: 
             f"The model builds on {promise['releases'] - 1} earlier: who is in all of them "
             f"bears {_together(promise)}."
         )
-    for name, words in made.facts["assumed"].items():
-        say(f"{name}: {words}")
+    for name, text in invented.facts["assumed"].items():
+        say(f"{name}: {text}")
 
 
 def _together(promise: Mapping[str, Any]) -> str:
     """What a chain of releases costs."""
-    whole = promise["chain_epsilon"]
-    if whole is None or promise["uncovered"]:
+    epsilon = promise["chain_epsilon"]
+    if epsilon is None or promise["uncovered"]:
         return "more than any epsilon covers"
-    return f"epsilon {whole:.4g} at delta {promise['delta']:g}"
+    return f"epsilon {epsilon:.4g} at delta {promise['delta']:g}"
 
 
-def _period(given: str | None) -> tuple[int, int] | None:
+def _period(dates: str | None) -> tuple[int, int] | None:
     """Two dates as seconds."""
     from tacit.errors import SettingError
 
-    if given is None:
+    if dates is None:
         return None
     try:
         ends = [
             int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
-            for text in given.split(",")
+            for text in dates.split(",")
         ]
         first, last = ends
     except ValueError:

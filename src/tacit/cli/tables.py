@@ -15,8 +15,8 @@ PIPED = 160
 def needs(name: str, cells: Sequence[str], *, numeric: bool) -> int:
     """The width in which no number and no word of a column is broken."""
     texts = [name] if numeric else [name, *cells]
-    words = [len(word) for text in texts for word in text.split()]
-    longest = min(max([0, *words]), WORD)
+    lengths = [len(word) for text in texts for word in text.split()]
+    longest = min(max([0, *lengths]), WORD)
     return max([longest, *map(len, cells)]) if numeric else longest
 
 
@@ -28,13 +28,13 @@ def parts(widths: Sequence[int], right: Sequence[bool], room: int) -> list[list[
     keys = every[:named] if sum(widths[:named]) + GAP * named < room / 2 else every[:1]
     if _wide(every, widths) <= room or len(keys) == len(every):
         return [every]
-    found = [list(keys)]
+    groups = [list(keys)]
     for column in every[len(keys) :]:
-        last = found[-1]
-        if len(last) > len(keys) and _wide([*last, column], widths) > room:
-            found.append(list(keys))
-        found[-1].append(column)
-    return found
+        group = groups[-1]
+        if len(group) > len(keys) and _wide([*group, column], widths) > room:
+            groups.append(list(keys))
+        groups[-1].append(column)
+    return groups
 
 
 def _wide(columns: Sequence[int], widths: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import (
     book_options,
     check_data,
@@ -95,11 +95,11 @@ def tune(
     from tacit.evaluation.grid import candidates
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
-    refuse_moot()
+    refuse_no_effect()
     if options["engine"] == "spark":
         raise SettingError("a tuning runs on one machine", remedy="leave --engine out")
     usual = DEFAULT if options["positive"] is None else DEFAULT_POSITIVE
-    names = [each.strip() for each in (methods or usual).split(",")]
+    names = [name.strip() for name in (methods or usual).split(",")]
     grid = candidates(names, _swept(sweeps))
     if options["settings"]:
         raise SettingError(
@@ -115,7 +115,7 @@ def tune(
 def _private(
     ratings: str, grid: tuple[Contestant, ...], options: dict[str, Any], *, as_json: bool
 ) -> None:
-    from tacit.data.apart import parse_apart
+    from tacit.data.apart import parse_held_out
     from tacit.evaluation.tune import prepared, several
     from tacit.fitting.check import check
 
@@ -124,19 +124,19 @@ def _private(
             "a tuning publishes the model that won",
             remedy="give --out MODEL; or --public-data, if the ratings are public",
         )
-    apart = options["keep_apart"]
+    held_out = options["keep_apart"]
     tuning = prepared(
         grid,
         users=options["users"],
         trials=options["trials"],
         law=options["law"],
-        apart=None if apart is None else parse_apart(apart),
+        apart=None if held_out is None else parse_held_out(held_out),
         **method_options(options),
     )
     several(grid)
     for candidate in grid:
-        one = check(tuning.method_of(candidate), people=options["users"])
-        check_data(one, ratings, options)
+        candidate_order = check(tuning.method_of(candidate), people=options["users"])
+        check_data(candidate_order, ratings, options)
     order = tuning.order
     assert order.budget is not None
     options["overwrite"] |= asked_to_replace(options["out"])
@@ -150,10 +150,10 @@ def _private(
         data, items = read_data(ratings, options)
         if items is None:
             note("without --items the set of item ids comes from the file and is assumed public")
-        found = tuning.run(data, items=items, users=options["users"])
-        found.model.save_reserved(reservation, overwrite=options["overwrite"])
+        outcome = tuning.run(data, items=items, users=options["users"])
+        outcome.model.save_reserved(reservation, overwrite=options["overwrite"])
     with after_writing(f"the model is written to {options['out']}"):
-        _tell(found, tuning, options["out"], as_json=as_json)
+        _tell(outcome, tuning, options["out"], as_json=as_json)
 
 
 def _tell(found: Chosen, tuning: Tuning, out: str, *, as_json: bool) -> None:
@@ -194,52 +194,52 @@ def _public(
     from tacit.evaluation.tune_public import PUBLIC, tune_public
     from tacit.fitting.check import check
 
-    asked = method_options(options)
+    arguments = method_options(options)
     for candidate in grid:
-        check(candidate.make(**asked), people=options["users"])
+        check(candidate.make(**arguments), people=options["users"])
     data, items = read_data(ratings, options)
-    found = tune_public(
-        data, grid, items=items, users=options["users"], seeds=options["seeds"], **asked
+    ranking = tune_public(
+        data, grid, items=items, users=options["users"], seeds=options["seeds"], **arguments
     )
-    best = found[0].candidate
+    best = ranking[0].candidate
     if as_json:
         lines = [
             {
-                "method": each.candidate.method,
-                "settings": dict(each.candidate.settings),
-                each.metric: each.mean,
-                f"{each.metric}_se": each.error,
-                "runs": len(each.scores),
+                "method": entry.candidate.method,
+                "settings": dict(entry.candidate.settings),
+                entry.metric: entry.mean,
+                f"{entry.metric}_se": entry.error,
+                "runs": len(entry.scores),
             }
-            for each in found
+            for entry in ranking
         ]
         print_json({"note": PUBLIC, "candidates": lines})
         return
     rows = [
         [
-            each.candidate.words,
-            f"{each.mean:.4f}",
-            None if each.error is None else f"{each.error:.4f}",
+            entry.candidate.words,
+            f"{entry.mean:.4f}",
+            None if entry.error is None else f"{entry.error:.4f}",
         ]
-        for each in found
+        for entry in ranking
     ]
-    table(["method", found[0].metric, "standard error"], rows)
+    table(["method", ranking[0].metric, "standard error"], rows)
     say(f"\n{PUBLIC}")
-    given = "".join(f" --set {k}={v}" for k, v in best.settings.items())
-    say(f"next: tacit fit RATINGS --method {best.method}{given} …")
+    flags = "".join(f" --set {k}={v}" for k, v in best.settings.items())
+    say(f"next: tacit fit RATINGS --method {best.method}{flags} …")
 
 
 def _swept(sweeps: Sequence[str]) -> dict[str, list[Any]]:
     """`factors=5,20` as a name and its values."""
-    found: dict[str, list[Any]] = {}
+    sweep: dict[str, list[Any]] = {}
     for text in sweeps:
         name, sign, values = text.partition("=")
         if not sign or not name or not values:
             raise SettingError(
                 f"--sweep {text} is not NAME=VALUE,VALUE", remedy="for example --sweep factors=5,20"
             )
-        found[name.strip()] = [
+        sweep[name.strip()] = [
             parse_settings((f"{name}={value}",), "--sweep")[name.strip()]
             for value in values.split(",")
         ]
-    return found
+    return sweep

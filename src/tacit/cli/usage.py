@@ -36,12 +36,12 @@ def as_ours(error: click.UsageError) -> str:
     """The message and the remedy for a line that the command line itself refuses."""
     path = error.ctx.command_path if error.ctx else "tacit"
     all_of_it = f"`{path} --help` shows what it takes"
-    told, remedy = _plainly(error.message), all_of_it
+    message, remedy = _plainly(error.message), all_of_it
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        told = f"{path} needs {_named(error.param, error.ctx)}"
+        message = f"{path} needs {_named(error.param, error.ctx)}"
         remedy = _about(error.param, error.ctx) or remedy
     elif isinstance(error, click.NoSuchOption):
-        told = f"{path} has no option {error.option_name}"
+        message = f"{path} has no option {error.option_name}"
         near = sorted(error.possibilities or ())
         instead = INSTEAD.get((path.split()[-1], error.option_name))
         if instead:
@@ -51,12 +51,12 @@ def as_ours(error: click.UsageError) -> str:
     elif isinstance(error, click.BadOptionUsage):
         remedy = f"write it after {error.option_name}, or leave that out"
     elif isinstance(error, click.BadParameter) and error.param is not None:
-        told = f"{_alone(error.param)}: {told}"
+        message = f"{_flag_name(error.param)}: {message}"
         remedy = _about(error.param, error.ctx) or remedy
-        written = _rewritten(told)
-        remedy = f"write {written}; {remedy}" if written else remedy
+        rewritten = _rewritten(message)
+        remedy = f"write {rewritten}; {remedy}" if rewritten else remedy
     remedy = _instead(path, error) or remedy
-    return f"{one_line(told)}\n  remedy: {one_line(remedy)}"
+    return f"{one_line(message)}\n  remedy: {one_line(remedy)}"
 
 
 def _instead(path: str, error: click.UsageError) -> str:
@@ -64,19 +64,19 @@ def _instead(path: str, error: click.UsageError) -> str:
     extra = re.search(r"unexpected extra argument \((\S+)\)", error.message)
     if extra and path.endswith("recommend"):
         return f"your own ratings: --ratings {extra[1]}"
-    asked = " ".join(sys.argv)
-    amount = re.search(r" ledger cap (\d*\.?\d+)(?= |$)", asked)
+    command_line = " ".join(sys.argv)
+    amount = re.search(r" ledger cap (\d*\.?\d+)(?= |$)", command_line)
     if path.endswith("ledger cap") and amount:
         return f"write --epsilon {amount[1]}"
     return ""
 
 
-def _rewritten(told: str) -> str:
+def _rewritten(message: str) -> str:
     """A number of another country as it has to be written; nothing if it is none."""
-    comma = re.search(r"'(-?\d*),(\d+)' is not a number", told)
+    comma = re.search(r"'(-?\d*),(\d+)' is not a number", message)
     if comma:
         return f"decimals with a point: {comma[1]}.{comma[2]}"
-    parted = re.search(r"'(\d{1,3}(?:[.,' ]\d{3})+)' is not a whole", told)
+    parted = re.search(r"'(\d{1,3}(?:[.,' ]\d{3})+)' is not a whole", message)
     if parted:
         digits = re.sub(r"\D", "", parted[1])
         return f"it without separators: {digits}"
@@ -98,11 +98,11 @@ def _named(param: click.Parameter, ctx: click.Context | None) -> str:
     """An option with its value, as help writes it; an argument by its name."""
     value = "" if ctx is None else plainly(param.make_metavar(ctx))
     if isinstance(param, click.Option):
-        return f"{_alone(param)} {value}".rstrip()
+        return f"{_flag_name(param)} {value}".rstrip()
     return value
 
 
-def _alone(param: click.Parameter) -> str:
+def _flag_name(param: click.Parameter) -> str:
     """An option's or an argument's name."""
     if isinstance(param, click.Option):
         return max(param.opts, key=len)

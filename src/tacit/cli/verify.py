@@ -52,19 +52,19 @@ def verify(
             }
         )
     else:
-        stands = "verified" if verdict.holds else "NOT VERIFIED"
-        say(f"{stands}: {verdict.words}")
+        verdict_text = "verified" if verdict.holds else "NOT VERIFIED"
+        say(f"{verdict_text}: {verdict.words}")
     if out is not None:
         from tacit.ledger.statement.verdict import verdict_document
 
-        found = verdict_document(
+        document = verdict_document(
             verdict.statement,
             verdict.holds,
             verdict.words,
             digest=fitted.shared.digest(),
-            now=verdict.now,
+            current_total=verdict.now,
         )
-        write_document(found, out)
+        write_document(document, out)
         say(f"the verdict was written to {out}")
     if not verdict.holds:
         raise SystemExit(1)

@@ -17,15 +17,15 @@ def aligned(ratings: Ratings, items: Catalogue) -> Ratings:
         return ratings
     rows = np.array([items.index.get(name, -1) for name in ratings.items], np.int64)
     row = rows[ratings.item]
-    kept = ratings.filtered(row >= 0)
-    moved = row[row >= 0]
-    order = np.lexsort((moved, kept.user))
-    dropped = kept.notes.dropped_items + int((row < 0).sum())
+    retained = ratings.filtered(row >= 0)
+    new_rows = row[row >= 0]
+    order = np.lexsort((new_rows, retained.user))
+    dropped = retained.notes.dropped_items + int((row < 0).sum())
     return replace(
-        kept,
+        retained,
         items=items.ids,
-        item=moved[order].astype(np.uint32),
-        value=kept.value[order],
-        time=kept.time[order] if kept.time is not None else None,
-        notes=replace(kept.notes, dropped_items=dropped),
+        item=new_rows[order].astype(np.uint32),
+        value=retained.value[order],
+        time=retained.time[order] if retained.time is not None else None,
+        notes=replace(retained.notes, dropped_items=dropped),
     )

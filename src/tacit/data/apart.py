@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
     from tacit.data.ratings import Ratings
 
-MOST_APART = 0.5
+MOST_HELD_OUT = 0.5
 """Of the ratings: a fit that sees less than half of them is not the model that was wanted."""
 
 
-class Apart(BaseModel):
+class HeldOut(BaseModel):
     """The rule: about `share` of all cells, found by a salt that is as public as a model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    share: float = Field(gt=0, le=MOST_APART)
+    share: float = Field(gt=0, le=MOST_HELD_OUT)
     salt: str = Field(pattern="^[0-9a-f]{32}$")
 
     def held(self, ratings: Ratings) -> NDArray[np.bool_]:
@@ -92,23 +92,23 @@ class Apart(BaseModel):
         start = blake2b(f"{self.salt} {domain} ".encode(), digest_size=8)
         out = bytearray()
         for name in names:
-            one = start.copy()
-            one.update(name.encode())
-            out += one.digest()
+            hasher = start.copy()
+            hasher.update(name.encode())
+            out += hasher.digest()
         return np.frombuffer(bytes(out), "<u8").astype(np.uint64)
 
 
-def keep_apart(share: float, salt: str | None = None) -> Apart:
+def keep_apart(share: float, salt: str | None = None) -> HeldOut:
     """A new rule with a fresh salt, or that of an earlier model."""
-    if not 0 < share <= MOST_APART:
+    if not 0 < share <= MOST_HELD_OUT:
         raise SettingError(
             f"{share:g} of the ratings cannot be kept apart",
             remedy="give a share above 0 and at most a half, such as --keep-apart 10%",
         )
-    return Apart(share=share, salt=salt or secrets.token_hex(16))
+    return HeldOut(share=share, salt=salt or secrets.token_hex(16))
 
 
-def parse_apart(text: str) -> float:
+def parse_held_out(text: str) -> float:
     """`10%` or `.1`, the share that is kept apart."""
     percent = text.strip().endswith("%")
     try:

@@ -16,7 +16,7 @@ from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 
 
-class Asked:
+class ReadRequest:
     """What the caller asked for, and the schema that follows from it."""
 
     in_slices = False
@@ -67,21 +67,21 @@ class Asked:
                 place=label,
                 remedy="give the lowest and the highest possible rating, such as --scale 1,5",
             )
-        least = float(self.positive) if self.positive is not None else None
-        if least is not None and not (math.isfinite(least) and least <= high):
+        threshold = float(self.positive) if self.positive is not None else None
+        if threshold is not None and not (math.isfinite(threshold) and threshold <= high):
             raise SettingError(
-                f"positive is {least:g}, above the scale", remedy=f"choose at most {high:g}"
+                f"positive is {threshold:g}, above the scale", remedy=f"choose at most {high:g}"
             )
-        if least is not None and least < low:
+        if threshold is not None and threshold < low:
             raise SettingError(
-                f"positive is {least:g}, below the scale",
+                f"positive is {threshold:g}, below the scale",
                 remedy=f"--positive {low:g} takes every rating as a like",
             )
         return Schema(
             low,
             high,
             users=self.users,
-            positive=least,
+            positive=threshold,
             absent=layout is not None and layout.absent is not None,
             source=source,
         )
@@ -119,9 +119,9 @@ def _pair(scale: Sequence[float] | str) -> tuple[float, float]:
     try:
         if isinstance(scale, str):  # "15" would pass for (1, 5)
             raise TypeError
-        if any(isinstance(each, str) for each in scale):
+        if any(isinstance(endpoint, str) for endpoint in scale):
             raise TypeError
-        low, high = (float(each) for each in scale)
+        low, high = (float(endpoint) for endpoint in scale)
     except (TypeError, ValueError, OverflowError):
         raise SettingError(
             "the scale is not two numbers",

@@ -142,7 +142,9 @@ def _leanings() -> NDArray[np.float32]:
     """How much each kind of person likes each film: genres speak together, none alone."""
     catalogue = sample_catalogue()
     assert catalogue.tagged is not None
-    table = np.array([[one.get(name, 0.0) for name in catalogue.tags] for one in LEANINGS.values()])
+    table = np.array(
+        [[leanings.get(name, 0.0) for name in catalogue.tags] for leanings in LEANINGS.values()]
+    )
     flags = catalogue.tagged.astype(np.float64)
     flags /= flags.sum(axis=1, keepdims=True) ** 0.6
     return (table @ flags.T).astype(np.float32)
@@ -168,8 +170,8 @@ def _block(
     rank = np.argsort(-np.take_along_axis(appeal, best, axis=1), axis=1)
     best = np.take_along_axis(best, rank, axis=1)
     row = np.repeat(everyone, counts)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    item = best[row, place]
+    position = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    item = best[row, position]
     item = item[np.lexsort((item, row))]
     middle = 3.1 + 0.3 * rng.standard_normal(people)
     opinion = middle[row] + liked[item] + liking[row, item]

@@ -28,8 +28,8 @@ class Budgets:
                     "a budget is not a number of 0 or more",
                     remedy="give each person an epsilon; 0 leaves her out",
                 )
-        asked = dict[str, float]()
+        epsilons = dict[str, float]()
         for person, epsilon in self.asked.items():
-            who = clean(person)
-            asked[who] = min(epsilon, asked.get(who, epsilon))
-        object.__setattr__(self, "asked", asked)
+            person_id = clean(person)
+            epsilons[person_id] = min(epsilon, epsilons.get(person_id, epsilon))
+        object.__setattr__(self, "asked", epsilons)

@@ -78,8 +78,8 @@ class Catalogue(Suggesting):
         return f"Catalogue({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        shown = range(min(len(self), SHOWN))
-        rows = [(self.ids[i], self.titles[i] if self.titles else "") for i in shown]
+        visible_rows = range(min(len(self), SHOWN))
+        rows = [(self.ids[i], self.titles[i] if self.titles else "") for i in visible_rows]
         return table(("id", "title"), rows, caption=repr(self))
 
     @cached_property
@@ -90,11 +90,11 @@ class Catalogue(Suggesting):
     @cached_property
     def by_title(self) -> dict[str, list[int]]:
         """Rows of each title, case-folded; a title without its year is a second way to say it."""
-        found: dict[str, list[int]] = {}
+        rows_of_title: dict[str, list[int]] = {}
         for i, title in enumerate(self.titles or ()):
             for form in {fold(title), fold(bare_title(title))}:
-                found.setdefault(form, []).append(i)
-        return found
+                rows_of_title.setdefault(form, []).append(i)
+        return rows_of_title
 
     @property
     def has_features(self) -> bool:

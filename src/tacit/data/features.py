@@ -68,8 +68,8 @@ def design(
 
 def _stack(items: int, blocks: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     full = np.concatenate([np.zeros((items, 0)), *blocks], axis=1)
-    says: NDArray[np.float64] = full[:, np.ptp(full, axis=0) > 1e-9] if items else full
-    return says
+    varying: NDArray[np.float64] = full[:, np.ptp(full, axis=0) > 1e-9] if items else full
+    return varying
 
 
 def _tags(tagged: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,13 +81,13 @@ def _tags(tagged: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ranks(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mid-ranks on [-sqrt 3, sqrt 3] (unit variance), 0 where unknown; all 0 if nothing varies."""
-    known = np.isfinite(column)
+    is_known = np.isfinite(column)
     result = np.zeros(len(column))
-    found = np.unique(column[known], return_inverse=True, return_counts=True)
-    place, counts = found[1], found[2]
+    uniques = np.unique(column[is_known], return_inverse=True, return_counts=True)
+    inverse, counts = uniques[1], uniques[2]
     if len(counts) > 1:
         middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
-        result[known] = np.sqrt(12.0) * (middle[place] - 0.5)
+        result[is_known] = np.sqrt(12.0) * (middle[inverse] - 0.5)
     return result
 
 
@@ -100,13 +100,13 @@ def _years(years: NDArray[np.float64]) -> NDArray[np.float64]:
     return _stack(len(years), [basis])
 
 
-def _compress(columns: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def _compress(columns: NDArray[np.float64], limit: int) -> NDArray[np.float64]:
     """The leading principal components, at their own scale, where there are more than
-    `most` columns."""
-    if columns.shape[1] <= most:
+    `limit` columns."""
+    if columns.shape[1] <= limit:
         return columns
     _, vectors = np.linalg.eigh(columns.T @ columns)
-    leading = vectors[:, ::-1][:, :most]
+    leading = vectors[:, ::-1][:, :limit]
     scores = columns @ leading
     result: NDArray[np.float64] = scores / np.maximum(scores.std(axis=0).max(), 1e-12)
     return result

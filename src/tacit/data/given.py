@@ -18,18 +18,18 @@ FAR = 3
 """Times too many or too few people that are worth a word."""
 
 
-def as_ratings(source: Any, *, items: Catalogue | None = None, **said: Any) -> Ratings:
+def as_ratings(source: Any, *, items: Catalogue | None = None, **options: Any) -> Ratings:
     """Ratings as they are, or read from what `read` takes. What is said about the reading of
     ratings that were read already is refused."""
     if not isinstance(source, Ratings):
-        found = _read(source, items=items, **said)
-        tell_reading(found)
-        return found
-    late = [name for name, value in said.items() if value is not None]
-    if late:
+        ratings = _read(source, items=items, **options)
+        tell_reading(ratings)
+        return ratings
+    unused = [name for name, value in options.items() if value is not None]
+    if unused:
         raise SettingError(
-            f"these ratings were read already: {', '.join(late)} would be passed over",
-            remedy=f"give {late[0]} to tacit.read, or give fit the file or frame itself",
+            f"these ratings were read already: {', '.join(unused)} would be passed over",
+            remedy=f"give {unused[0]} to tacit.read, or give fit the file or frame itself",
         )
     return source
 
@@ -46,14 +46,14 @@ def people_told(ratings: object) -> list[str]:
     """What to tell an owner who declared far more people than there are, or far fewer."""
     if not isinstance(ratings, Ratings) or ratings.schema.users is None:
         return []
-    declared, there = ratings.schema.users, ratings.n_users
-    if there / FAR <= declared <= there * FAR:
+    declared, present = ratings.schema.users, ratings.n_users
+    if present / FAR <= declared <= present * FAR:
         return []
-    told = (
-        f"--users says {declared:,} and {there:,} people are in the table: a number that is "
+    message = (
+        f"--users says {declared:,} and {present:,} people are in the table: a number that is "
         "far off costs accuracy, never privacy"
     )
-    return [told]
+    return [message]
 
 
 def read_already(source: object) -> Ratings:
@@ -70,9 +70,11 @@ def as_catalogue(items: Any, columns: Any = None) -> Catalogue | None:
     """A catalogue as it is, or read from what `read_items` takes; `columns` are those of the
     ratings, whose item column a catalogue may name alike, and its own (title, tags)."""
     named = columns if isinstance(columns, Mapping) else {}
-    said = {role: named[role] for role in ("item", *OF_ITEMS) if isinstance(named.get(role), str)}
+    column_names = {
+        role: named[role] for role in ("item", *OF_ITEMS) if isinstance(named.get(role), str)
+    }
     if items is None or isinstance(items, Catalogue):
-        for role in said.keys() - {"item"}:
+        for role in column_names.keys() - {"item"}:
             raise SettingError(
                 f"columns: {role} is a column of a catalogue that is still to be read",
                 remedy=f"give --items a file, or leave {role} out",
@@ -80,4 +82,4 @@ def as_catalogue(items: Any, columns: Any = None) -> Catalogue | None:
         return items
     from tacit.data.reading.items import read_items
 
-    return read_items(items, **said)
+    return read_items(items, **column_names)

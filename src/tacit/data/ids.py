@@ -64,14 +64,14 @@ def _as_number(digits: str) -> tuple[int, str, int]:
 def number_key(text: str) -> Key | None:
     """Sign, digits and power of ten of the number that a text denotes: equal for equal
     numbers; None for any other text."""
-    found = NUMBER.fullmatch(text)
-    if found is None:
+    match = NUMBER.fullmatch(text)
+    if match is None:
         return None
-    sign = found[1]
-    whole, part = found[2], found[3] or ""
-    if not whole and not part:
+    sign = match[1]
+    integer_part, part = match[2], match[3] or ""
+    if not integer_part and not part:
         return None
-    digits = (whole + part).lstrip("0")
+    digits = (integer_part + part).lstrip("0")
     if not digits:
         return "", "", 0
     short = digits.rstrip("0")
@@ -82,15 +82,15 @@ def number_key(text: str) -> Key | None:
 def other_spelling(missing: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
     """An id that is missing and the one among `ids` that denotes the same number: `7.0` and
     `7`; None if there are none. For a hint to the owner: they are two ids."""
-    asked = {key: text for text in missing if (key := number_key(text)) is not None}
-    for key, text in asked.items():
+    missing_numbers = {key: text for text in missing if (key := number_key(text)) is not None}
+    for key, text in missing_numbers.items():
         shortest = _shortest(key)
         if shortest is not None and shortest in ids:
             return text, shortest
-    for text in odd_numbers(ids) if asked else ():
-        found = number_key(text)
-        if found in asked:
-            return asked[found], text
+    for text in odd_numbers(ids) if missing_numbers else ():
+        number = number_key(text)
+        if number in missing_numbers:
+            return missing_numbers[number], text
     return None
 
 

@@ -15,23 +15,23 @@ MOST = 0.8
 """Of the machine, where nobody says."""
 
 
-def memory_size(asked: str | int | None) -> int:
+def memory_size(memory: str | int | None) -> int:
     """Bytes: of `4GB`, `1.5 GiB` or a number; of nothing, most of this machine."""
-    if asked is None:
+    if memory is None:
         pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return int(MOST * pages)
-    if isinstance(asked, int) and not isinstance(asked, bool):
-        size = asked
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        size = memory
     else:
-        found = SIZE.fullmatch(asked) if isinstance(asked, str) else None
-        if found is None:
+        match = SIZE.fullmatch(memory) if isinstance(memory, str) else None
+        if match is None:
             raise SettingError(
-                f"memory is {asked!r}, which is no size", remedy="give a size such as 4GB"
+                f"memory is {memory!r}, which is no size", remedy="give a size such as 4GB"
             )
-        unit = UNITS[found[2].upper()]
-        if found[3]:
+        unit = UNITS[match[2].upper()]
+        if match[3]:
             unit = round(1024 ** (len(str(unit)) // 3))
-        size = int(float(found[1]) * unit)
+        size = int(float(match[1]) * unit)
     if size < LEAST:
         raise SettingError(
             f"memory is {size:,} bytes, and a fit takes at least {LEAST:,}",

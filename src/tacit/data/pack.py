@@ -16,11 +16,11 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack
 from tacit.data.packed.packed import write_pack
-from tacit.data.packing import SUFFIX, PackAsked
+from tacit.data.packing import SUFFIX, PackRequest
 from tacit.data.read import answer
 from tacit.data.reading.assemble import Duplicates
 from tacit.data.reading.columns import Columns
-from tacit.data.reading.spooled import Told
+from tacit.data.reading.spooled import Progress
 from tacit.data.reading.written import DeclaredText
 from tacit.errors import SettingError, StorageError
 
@@ -44,7 +44,7 @@ def pack(
     decimal: str | None = None,
     encoding: str | None = None,
     overwrite: bool = False,
-    progress: Told | None = None,
+    progress: Progress | None = None,
 ) -> Packed:
     """Write the ratings of `source` to `out`, readable by its owner alone, and open them.
 
@@ -56,12 +56,12 @@ def pack(
     check_target(target, overwrite=overwrite)
     written = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = None if positive is False else positive
-    ask = PackAsked(scale, items, duplicates, likes, users, columns, written)
+    ask = PackRequest(scale, items, duplicates, likes, users, columns, written)
     ask.into(target, memory_size(memory), progress)
-    made = answer(source, layout, ask)
-    if isinstance(made, Packed):
-        return made
-    write_pack(made, target)
+    ratings = answer(source, layout, ask)
+    if isinstance(ratings, Packed):
+        return ratings
+    write_pack(ratings, target)
     return open_pack(target)
 
 

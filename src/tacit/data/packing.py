@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tacit.data.asking import Asked
+from tacit.data.asking import ReadRequest
 from tacit.data.layouts.base import Layout
 from tacit.data.memory import memory_size
-from tacit.data.reading.spooled import SpooledTable, Told
+from tacit.data.reading.spooled import Progress, SpooledTable
 from tacit.data.reading.table import Table
 from tacit.data.unpacked import ITEM, LOADED, VALUE
 
@@ -22,19 +22,19 @@ READING = 3
 """Times what ratings take in memory is taken while a table of them is read."""
 
 
-class PackAsked(Asked):
+class PackRequest(ReadRequest):
     """A question whose answer is a file."""
 
     in_slices = True
     target: Path
     memory: int
-    told: Told | None = None
+    told: Progress | None = None
 
-    def into(self, target: Path, memory: int, told: Told | None) -> PackAsked:
+    def into(self, target: Path, memory: int, callback: Progress | None) -> PackRequest:
         """Where it goes, and what may be used on the way."""
         self.target = target
         self.memory = memory
-        self.told = told
+        self.told = callback
         return self
 
     def table(self, layout: Layout | None, rated: bool, label: str) -> Table:
@@ -58,8 +58,8 @@ def beyond(path: Path, memory: str | int) -> bool:
         if file.read(4) == b"PAR1":
             import polars as pl
 
-            counted = pl.scan_parquet(path, glob=False).select(pl.len())
-            rows = float(counted.collect().item())
+            row_count = pl.scan_parquet(path, glob=False).select(pl.len())
+            rows = float(row_count.collect().item())
     return rows * (ITEM + VALUE) * READING > LOADED * memory_size(memory)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.asked import made_by_name, text
 from tacit.data.catalogue import Catalogue, bare_title, fold
-from tacit.data.ratings import Ratings, counted
+from tacit.data.ratings import Ratings, format_count
 from tacit.errors import SettingError
 
 LONGEST = 200
@@ -54,23 +54,23 @@ class PublicPeople:
     def digest(self) -> str:
         """Of every rating: who has the file can check that it is this one."""
         ratings = self.ratings
-        found = hashlib.sha256()
+        hasher = hashlib.sha256()
         for names in (ratings.users, ratings.items):
-            found.update("\0".join(names).encode() + b"\n")
-        found.update(f"{ratings.schema.low} {ratings.schema.high}".encode())
-        found.update(np.ascontiguousarray(ratings.ptr).data)
-        found.update(np.ascontiguousarray(ratings.item).data)
-        found.update(np.ascontiguousarray(ratings.value).data)
-        return found.hexdigest()
+            hasher.update("\0".join(names).encode() + b"\n")
+        hasher.update(f"{ratings.schema.low} {ratings.schema.high}".encode())
+        hasher.update(np.ascontiguousarray(ratings.ptr).data)
+        hasher.update(np.ascontiguousarray(ratings.item).data)
+        hasher.update(np.ascontiguousarray(ratings.value).data)
+        return hasher.hexdigest()
 
     @property
     def words(self) -> str:
         """For the statement."""
         described = self.who or "not described"
-        people = counted(self.ratings.n_users, "person").replace("persons", "people")
+        people = format_count(self.ratings.n_users, "person").replace("persons", "people")
         return (
             f"the ratings of {people} who are taken to be public ({described}; "
-            f"{counted(len(self.ratings), 'rating')}, digest {self.digest[:16]})"
+            f"{format_count(len(self.ratings), 'rating')}, digest {self.digest[:16]})"
         )
 
     def agreement(self, items: Catalogue | None) -> str:

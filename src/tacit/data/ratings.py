@@ -16,7 +16,7 @@ from tacit.data.schema import Schema
 from tacit.errors import DataError
 from tacit.hidden import shapes
 from tacit.page import table
-from tacit.spoken import said
+from tacit.spoken import localize
 
 MOST = 1 << 32
 """Positions of ratings are 32-bit."""
@@ -50,7 +50,7 @@ def check_latest(time: int, label: str) -> None:
         )
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """`1 row`, `2,500 rows`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -75,14 +75,14 @@ class Notes:
     def lines(self) -> list[str]:
         """What was noticed in the rows, in words. Counts are of private rows: for the owner
         only."""
-        told = [said(each) for each in self.messages]
+        lines = [localize(message) for message in self.messages]
         if self.duplicates:
-            told.append(f"merged {counted(self.duplicates, 'duplicate rating')}")
+            lines.append(f"merged {format_count(self.duplicates, 'duplicate rating')}")
         if self.dropped_items:
-            told.append(
-                f"dropped {counted(self.dropped_items, 'rating')} of items outside the catalogue"
+            lines.append(
+                f"dropped {format_count(self.dropped_items, 'rating')} of items outside the catalogue"
             )
-        return told
+        return lines
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ class Ratings(Suggesting):
             ("ratings", f"{len(self):,}"),
             ("scale", f"{self.schema.low:g} to {self.schema.high:g}"),
             ("times", "no" if self.time is None else "yes"),
-            *(("columns", said(each)) for each in self.notes.columns),
-            *(("noticed", each) for each in self.notes.lines()),
+            *(("columns", localize(line)) for line in self.notes.columns),
+            *(("noticed", line) for line in self.notes.lines()),
         ]
         return table(("Ratings: private", "for the owner only"), rows)
 
@@ -175,19 +175,19 @@ class Ratings(Suggesting):
             )
         gone = {clean(person) for person in people}
         keep = np.array([user not in gone for user in self.users], bool)
-        left = self.take(np.repeat(keep, np.diff(self.ptr)))
+        remaining = self.take(np.repeat(keep, np.diff(self.ptr)))
         if self.everyone is None:
-            return left, int((~keep).sum())
+            return remaining, int((~keep).sum())
         others = [user for user in self.everyone if user not in gone]
-        return replace(left, everyone=others), len(self.everyone) - len(others)
+        return replace(remaining, everyone=others), len(self.everyone) - len(others)
 
     def rated(self) -> Ratings:
         """The same without items that have no rating: where ids come from the ratings, an
         item that only somebody left out had rated would tell of her."""
-        kept = np.bincount(self.item, minlength=self.n_items) > 0
-        place = np.cumsum(kept) - 1
-        names = [self.items[int(row)] for row in np.flatnonzero(kept)]
-        item = place[self.item].astype(np.uint32)
+        has_ratings = np.bincount(self.item, minlength=self.n_items) > 0
+        new_row = np.cumsum(has_ratings) - 1
+        names = [self.items[int(row)] for row in np.flatnonzero(has_ratings)]
+        item = new_row[self.item].astype(np.uint32)
         return replace(self, items=names, item=item)
 
     def whole(self) -> Ratings:

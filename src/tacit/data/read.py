@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tacit.asked import by_name, number, text
 from tacit.asked import path as asked_path
-from tacit.data.asking import Asked
+from tacit.data.asking import ReadRequest
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
 from tacit.data.layouts.base import Layout
@@ -20,10 +20,10 @@ from tacit.data.reading.assemble import Duplicates, assemble
 from tacit.data.reading.columns import (
     Columns,
     Roles,
+    describe_columns,
     find_roles,
     of_rows,
     refuse_threshold,
-    told,
 )
 from tacit.data.reading.dialect import (
     QUOTES,
@@ -87,7 +87,7 @@ def read(
     """
     written = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = None if positive is False else positive
-    ask = Asked(scale, items, duplicates, likes, users, columns, written)
+    ask = ReadRequest(scale, items, duplicates, likes, users, columns, written)
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
     if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
@@ -111,22 +111,22 @@ def _is_file(path: Path) -> bool:
         raise
 
 
-def _streamed(path: Path, ask: Asked, layout: str | None, memory: str | int) -> Ratings:
+def _streamed(path: Path, ask: ReadRequest, layout: str | None, memory: str | int) -> Ratings:
     """A table that is larger than memory, packed beside itself in a file that has lost its
     name when this returns."""
-    from tacit.data.packing import PackAsked, aside
+    from tacit.data.packing import PackRequest, aside
 
     target = aside(path)
-    more = PackAsked(
+    request = PackRequest(
         ask.scale, ask.items, ask.duplicates, ask.positive, ask.users, ask.columns, ask.written
     )
     try:
-        return answer(path, layout, more.into(target, memory_size(memory), None))
+        return answer(path, layout, request.into(target, memory_size(memory), None))
     finally:
         target.unlink(missing_ok=True)
 
 
-def answer(source: Any, layout: str | None, ask: Asked) -> Ratings:
+def answer(source: Any, layout: str | None, ask: ReadRequest) -> Ratings:
     """The ratings that were asked for."""
     _check_kinds(ask, layout)
     if isinstance(source, str | Path) or _is_paths(source):
@@ -143,7 +143,7 @@ def answer(source: Any, layout: str | None, ask: Asked) -> Ratings:
     return _read_frame(to_polars(source), "the data frame", ask)
 
 
-def _check_kinds(ask: Asked, layout: object) -> None:
+def _check_kinds(ask: ReadRequest, layout: object) -> None:
     """Refuse arguments of another kind than was asked for."""
     items, columns = ask.items, ask.columns
     positive = ask.positive
@@ -159,7 +159,7 @@ def _check_kinds(ask: Asked, layout: object) -> None:
             f"columns is a {type(columns).__name__} and not a mapping",
             remedy='for example columns={"user": "customer", "rating": 4}',
         )
-    if any(isinstance(each, bool) for each in (columns or {}).values()):
+    if any(isinstance(column, bool) for column in (columns or {}).values()):
         raise SettingError(
             "columns names a truth value",
             remedy='for example columns={"user": "customer", "rating": 4}',
@@ -179,47 +179,51 @@ def schema_of(
 ) -> Schema:
     """What is public of a table without a layout, as it was said."""
     likes = None if positive is False else positive
-    return Asked(scale, None, "last", likes, users, None).schema(None, rated, label)
+    return ReadRequest(scale, None, "last", likes, users, None).schema(None, rated, label)
 
 
 def marks_absent(source: str | Path, layout: str | None = None) -> bool:
     """Whether the layout of these files has a number that stands for no rating. Told by names
     and marks, so that a fit can be refused before a rating is read."""
-    found = named(layout) if layout else detect(bundle(source))[0]
-    return found is not None and found.absent is not None
+    known_layout = named(layout) if layout else detect(bundle(source))[0]
+    return known_layout is not None and known_layout.absent is not None
 
 
 def _is_paths(source: object) -> bool:
-    return isinstance(source, list | tuple) and all(isinstance(each, str | Path) for each in source)
+    return isinstance(source, list | tuple) and all(isinstance(path, str | Path) for path in source)
 
 
-def _refuse_columns(ask: Asked, what: str) -> None:
+def _refuse_columns(ask: ReadRequest, source_name: str) -> None:
     if of_rows(ask.columns, ask.items) is not None:
-        raise SettingError(f"{what} has no columns to choose from", remedy="leave --columns out")
+        raise SettingError(
+            f"{source_name} has no columns to choose from", remedy="leave --columns out"
+        )
 
 
-def _read_files(source: Bundle, layout: Layout | None, ask: Asked) -> Ratings:
-    found, parts = _found(source, layout, ask)
-    if found is not None and found.reader is not None:
-        _refuse_columns(ask, f"the layout {found.name}")
-        ask.written.refuse(f"the layout {found.name}")
-        return found.reader(found, source, parts, ask)
+def _read_files(source: Bundle, layout: Layout | None, ask: ReadRequest) -> Ratings:
+    known_layout, parts = _found(source, layout, ask)
+    if known_layout is not None and known_layout.reader is not None:
+        _refuse_columns(ask, f"the layout {known_layout.name}")
+        ask.written.refuse(f"the layout {known_layout.name}")
+        return known_layout.reader(known_layout, source, parts, ask)
     part = parts[0]
     head = part.head(HEAD)
     if head[:4] == b"PAR1" or part.name.endswith((".parquet", ".pq")):
         return _read_parquet(part, head, ask)
-    text = _open_text(part, head, found, ask.written)
-    width, first = text.dialect.width, max(text.skip, 1)
+    text = _open_text(part, head, known_layout, ask.written)
+    width, first_line = text.dialect.width, max(text.skip, 1)
     columns = ask.columns
-    if found is not None and found.columns is not None and text.header is None:
-        columns = {**found.columns, **(columns or {})}
-    roles = find_roles(text.header, width, columns, part.label, first, likes=ask.likes)
+    if known_layout is not None and known_layout.columns is not None and text.header is None:
+        columns = {**known_layout.columns, **(columns or {})}
+    roles = find_roles(text.header, width, columns, part.label, first_line, likes=ask.likes)
     refuse_threshold(roles, text.header, columns, ask.positive, part.label)
-    read = _read_text(part, text.dialect, roles, text.skip, found, ask)
-    return _with_columns(read, told(roles, text.header, columns), part.label)
+    ratings = _read_text(part, text.dialect, roles, text.skip, known_layout, ask)
+    return _with_columns(ratings, describe_columns(roles, text.header, columns), part.label)
 
 
-def _found(source: Bundle, layout: Layout | None, ask: Asked) -> tuple[Layout | None, list[Stream]]:
+def _found(
+    source: Bundle, layout: Layout | None, ask: ReadRequest
+) -> tuple[Layout | None, list[Stream]]:
     """The layout and the files to read. Where line 1 is said to be a row, no layout is told by
     it."""
     if layout is not None:
@@ -257,8 +261,8 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredT
     may have, and nothing else."""
     if head[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
-    whole = len(head) < HEAD
-    if not whole:
+    is_complete = len(head) < HEAD
+    if not is_complete:
         head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1] or head
     written = said.of(layout)
     encoding = written.encoding or "utf-8"
@@ -270,7 +274,7 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredT
             place=part.label,
             remedy="give a file with at least one row of data",
         )
-    if not whole and line == len(lines):
+    if not is_complete and line == len(lines):
         raise DataError(
             f"line {line} is longer than {HEAD >> 10} kilobytes",
             place=part.label,
@@ -292,7 +296,7 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredT
     dialect = Dialect(delimiter, len(fields), encoding)
     if headless:
         return _Text(dialect, None, line - 1)
-    if whole and all(map(is_blank, lines[line:])):
+    if is_complete and all(map(is_blank, lines[line:])):
         raise DataError(
             "the file has a header and no row of data",
             place=part.label,
@@ -313,7 +317,7 @@ def _usual_delimiter(part: Stream) -> str:
 
 
 def _read_text(
-    part: Stream, dialect: Dialect, roles: Roles, skip: int, layout: Layout | None, ask: Asked
+    part: Stream, dialect: Dialect, roles: Roles, skip: int, layout: Layout | None, ask: ReadRequest
 ) -> Ratings:
     from tacit.data.reading.delimited import read_delimited
 
@@ -323,7 +327,7 @@ def _read_text(
     return ask.fill(layout, roles.rating is not None, part.label, into)
 
 
-def _read_parquet(part: Stream, head: bytes, ask: Asked) -> Ratings:
+def _read_parquet(part: Stream, head: bytes, ask: ReadRequest) -> Ratings:
     from tacit.data.reading.parquet import parquet_slices, read_parquet
 
     if head[:4] != b"PAR1":
@@ -337,7 +341,7 @@ def _read_parquet(part: Stream, head: bytes, ask: Asked) -> Ratings:
 
 
 def _read_frame(
-    frame: Any, label: str, ask: Asked, slices: Callable[[], Iterable[Any]] | None = None
+    frame: Any, label: str, ask: ReadRequest, slices: Callable[[], Iterable[Any]] | None = None
 ) -> Ratings:
     """A frame; or, where the table comes in slices, all of them, of which it is the first."""
     from tacit.data.reading.frames import read_frame
@@ -353,23 +357,23 @@ def _read_frame(
         )
 
     def into(table: Table) -> None:
-        before = 0
-        for each in (frame,) if slices is None else slices():
+        rows_before = 0
+        for piece in (frame,) if slices is None else slices():
             with third_party(label):
-                read_frame(each, label, roles, table, before)
-            before += each.height
+                read_frame(piece, label, roles, table, rows_before)
+            rows_before += piece.height
 
-    made = ask.fill(None, rated, label, into, "row")
-    return _with_columns(made, told(roles, frame.columns, ask.columns), label)
+    ratings = ask.fill(None, rated, label, into, "row")
+    return _with_columns(ratings, describe_columns(roles, frame.columns, ask.columns), label)
 
 
-def _with_columns(made: Ratings, columns: tuple[str, ...], label: str) -> Ratings:
+def _with_columns(ratings: Ratings, columns: tuple[str, ...], label: str) -> Ratings:
     """The ratings with a note of which column was read as what."""
-    check_times(made, label)
-    return replace(made, notes=replace(made.notes, columns=columns))
+    check_times(ratings, label)
+    return replace(ratings, notes=replace(ratings.notes, columns=columns))
 
 
-def _read_sparse(matrix: Any, ask: Asked) -> Ratings:
+def _read_sparse(matrix: Any, ask: ReadRequest) -> Ratings:
     """Columns are items by position: all of them, rated or not, as the shape of a matrix is
     public."""
     from tacit.data.reading.frames import MATRIX, read_sparse

@@ -51,13 +51,15 @@ def sample_catalogue() -> Catalogue:
     text = files("tacit.data").joinpath("films.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     genres = [row["genres"].split("|") for row in rows]
-    names = sorted({name for each in genres for name in each})
+    names = sorted({name for film_genres in genres for name in film_genres})
     return Catalogue(
         ids=[row["id"] for row in rows],
         titles=[row["title"] for row in rows],
         years=np.array([row["year"] for row in rows], dtype=np.int32),
         tags=names,
-        tagged=np.array([[name in each for name in names] for each in genres], dtype=np.uint8),
+        tagged=np.array(
+            [[name in film_genres for name in names] for film_genres in genres], dtype=np.uint8
+        ),
     )
 
 
@@ -72,17 +74,17 @@ def sample(people: int = 2_000, ratings: int | None = None, seed: int = 0) -> Ra
             f"the sample has at most {MOST_SAMPLED:,} people", remedy="ask for fewer"
         )
     catalogue, world = sample_catalogue(), _world()
-    most = int(0.6 * len(catalogue))
+    max_per_person = int(0.6 * len(catalogue))
     ratings = 50 * people if ratings is None else ratings
-    if people < 1 or not people <= ratings <= people * most // 2:
+    if people < 1 or not people <= ratings <= people * max_per_person // 2:
         raise SettingError(
             f"the sample cannot have {ratings} ratings by {people} people",
-            remedy=f"ask for 1 to {most // 2} ratings a person",
+            remedy=f"ask for 1 to {max_per_person // 2} ratings a person",
         )
     rng = np.random.default_rng([_WORLD, seed])
-    counts = _counts(rng, people, ratings, most)
+    counts = _counts(rng, people, ratings, max_per_person)
     parts = [_block(rng, world, counts[at : at + _BLOCK]) for at in range(0, people, _BLOCK)]
-    columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
+    columns = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
     width = len(str(people))
     return Ratings(
         schema=Schema(1, 5, source=SOURCE),
@@ -143,17 +145,19 @@ def _world() -> _World:
     )
 
 
-def _counts(rng: np.random.Generator, people: int, ratings: int, most: int) -> NDArray[np.int64]:
+def _counts(
+    rng: np.random.Generator, people: int, ratings: int, max_per_person: int
+) -> NDArray[np.int64]:
     """How many films each person rates: log-normal, at least one each, exactly `ratings` in all."""
     share = np.exp(0.75 * rng.standard_normal(people))
     floor = min(8, ratings // people)
     counts: NDArray[np.int64] = np.clip(
-        (share * (ratings / share.sum())).astype(np.int64), floor, most
+        (share * (ratings / share.sum())).astype(np.int64), floor, max_per_person
     )
     while gap := ratings - int(counts.sum()):  # settle the rest one rating at a time, by lot
-        able = np.flatnonzero(counts < most if gap > 0 else counts > floor)
-        chosen = rng.choice(able, min(abs(gap), len(able)), replace=False)
-        counts[chosen] += 1 if gap > 0 else -1
+        able = np.flatnonzero(counts < max_per_person if gap > 0 else counts > floor)
+        adjusted = rng.choice(able, min(abs(gap), len(able)), replace=False)
+        counts[adjusted] += 1 if gap > 0 else -1
     return counts
 
 

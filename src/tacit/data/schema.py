@@ -42,7 +42,7 @@ class Schema:
             number("positive", self.positive, "give the least rating")
         for name in ("users", "max_ratings"):
             if getattr(self, name) is not None:
-                _whole(name, getattr(self, name))
+                _check_count(name, getattr(self, name))
         if not (-1e6 < self.low < self.high < 1e6):  # also refuses NaN
             raise SettingError(
                 f"the scale from {self.low:g} to {self.high:g} does not rise",
@@ -68,7 +68,7 @@ class Schema:
         )
 
 
-def _whole(name: str, value: object) -> None:
+def _check_count(name: str, value: object) -> None:
     """Refuse what is no count of one or more."""
     option = f"--{name.replace('_', '-')}"
     remedy = f"give {option} a count, or leave it out"

@@ -56,8 +56,8 @@ def make(
 
 def parse_shares(text: str) -> float:
     """`90/10` -> 0.1, the share that is tested."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*", text)
-    train, test = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*", text)
+    train, test = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
     if not (train > 0 and test > 0 and abs(train + test - 100) < 1e-9):
         raise SettingError(
             f"the split {text!r} is not TRAIN/TEST",
@@ -100,9 +100,9 @@ def by_time(ratings: Ratings, test: float = 0.1) -> Split:
     return _same_people(ratings, held)
 
 
-def by_date(ratings: Ratings, first: int) -> Split:
+def by_date(ratings: Ratings, cutoff: int) -> Split:
     """Everything from this moment on (in seconds) is held back: one cut for all people."""
-    held = _times(ratings) >= first
+    held = _times(ratings) >= cutoff
     if not held.any() or held.all():
         raise SettingError(
             "all ratings are on one side of that date", remedy="choose a day within the data"
@@ -112,10 +112,10 @@ def by_date(ratings: Ratings, first: int) -> Split:
 
 def until(ratings: Ratings, end: int) -> Ratings:
     """Only what was rated before this moment (in seconds): how it was when there was less."""
-    kept = ratings.take(_times(ratings) < end)
-    if not len(kept):
+    earlier = ratings.take(_times(ratings) < end)
+    if not len(earlier):
         raise SettingError("no rating is older than that date", remedy="choose a later --until")
-    return kept
+    return earlier
 
 
 def probe(ratings: Ratings, seed: int = 0) -> Split:
@@ -159,12 +159,14 @@ def per_person(ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: in
     cells = np.repeat(held, counts)
     people = ratings.take(cells)
 
-    given = np.clip(
+    fold_in_counts = np.clip(
         np.rint(fold_in * np.diff(people.ptr)).astype(np.int64), 1, np.diff(people.ptr) - 1
     )
     order = np.lexsort((rng.random(len(people)), people.user))
     tested = np.empty(len(people), dtype=np.bool_)
-    tested[order] = _from_end(people) < np.repeat(np.diff(people.ptr) - given, np.diff(people.ptr))
+    tested[order] = _from_end(people) < np.repeat(
+        np.diff(people.ptr) - fold_in_counts, np.diff(people.ptr)
+    )
     return Split(
         train=ratings.take(~cells),
         fold_in=people.take(~tested, drop_empty=False),
@@ -174,14 +176,14 @@ def per_person(ratings: Ratings, hold: int = 600, fold_in: float = 0.8, seed: in
 
 def _same_people(ratings: Ratings, held: NDArray[np.bool_]) -> Split:
     fold_in = ratings.take(~held, drop_empty=False)
-    there = np.diff(fold_in.ptr) > 0
+    has_fold_in = np.diff(fold_in.ptr) > 0
     train = fold_in
-    if not there.all():
+    if not has_fold_in.all():
         # The same cells, without the rows of people whose ratings are all held back.
         train = replace(
             fold_in,
-            users=[ratings.users[int(k)] for k in np.flatnonzero(there)],
-            ptr=np.concatenate([[0], fold_in.ptr[1:][there]]),
+            users=[ratings.users[int(k)] for k in np.flatnonzero(has_fold_in)],
+            ptr=np.concatenate([[0], fold_in.ptr[1:][has_fold_in]]),
         )
     return Split(train, fold_in, ratings.take(held, drop_empty=False))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit.data.aligned import aligned
-from tacit.data.asking import Asked
+from tacit.data.asking import ReadRequest
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack, rewritten
 from tacit.data.ratings import Ratings
@@ -30,23 +30,25 @@ TIME = 8
 """Bytes of a moment."""
 
 
-def read_packed(path: Path, ask: Asked, layout: str | None, memory: str | int | None) -> Ratings:
+def read_packed(
+    path: Path, ask: ReadRequest, layout: str | None, memory: str | int | None
+) -> Ratings:
     """The ratings of a packed file."""
     room = LOADED * memory_size(memory)
     columns = of_rows(ask.columns, ask.items)
     ask.written.refuse("a packed file")
-    for given, name in ((layout, "--layout"), (columns, "--columns")):
-        if given is not None:
+    for option, name in ((layout, "--layout"), (columns, "--columns")):
+        if option is not None:
             raise SettingError(
                 f"{name} is for tables, and a packed file has no columns",
                 remedy=f"leave {name} out",
             )
-    found = open_pack(path)
-    found = replace(found, schema=_schema(found.schema, ask))
+    packed = open_pack(path)
+    packed = replace(packed, schema=_schema(packed.schema, ask))
     label = str(path)
-    if bytes_of(found) <= room:
-        return _left(_changed(found.loaded(), ask, label), label)
-    return _left(_changed(found, ask, label), label)
+    if bytes_of(packed) <= room:
+        return _check_remaining(_changed(packed.loaded(), ask, label), label)
+    return _check_remaining(_changed(packed, ask, label), label)
 
 
 def bytes_of(ratings: Ratings) -> int:
@@ -55,7 +57,7 @@ def bytes_of(ratings: Ratings) -> int:
     return len(ratings) * width
 
 
-def _schema(schema: Schema, ask: Asked) -> Schema:
+def _schema(schema: Schema, ask: ReadRequest) -> Schema:
     """That of the file, with what is asked; another scale is refused."""
     if ask.scale is not None:
         low, high = ask.scale
@@ -82,18 +84,18 @@ def _schema(schema: Schema, ask: Asked) -> Schema:
     return schema
 
 
-def _changed(ratings: Ratings, ask: Asked, label: str) -> Ratings:
+def _changed(ratings: Ratings, ask: ReadRequest, label: str) -> Ratings:
     """Over the rows of a catalogue, and likes alone, where that is asked for."""
     steps: list[Callable[[Ratings], Ratings]] = []
     items = ask.items
     if items is not None and list(items.ids) != list(ratings.items):
         steps.append(lambda part: aligned(part, items))
-    least = ratings.schema.positive
-    if ask.positive is not None and least is not None:
+    threshold = ratings.schema.positive
+    if ask.positive is not None and threshold is not None:
         if not isinstance(ratings, Packed):
-            steps.append(lambda part: only_likes(part, least, label))
+            steps.append(lambda part: only_likes(part, threshold, label))
         else:
-            steps.append(lambda part: part.take(part.value >= np.float32(least)))
+            steps.append(lambda part: part.take(part.value >= np.float32(threshold)))
     if not steps:
         return ratings
     if isinstance(ratings, Packed):
@@ -110,7 +112,7 @@ def _one_by_one(steps: list[Callable[[Ratings], Ratings]]) -> Callable[[Ratings]
     return change
 
 
-def _left(ratings: Ratings, label: str) -> Ratings:
+def _check_remaining(ratings: Ratings, label: str) -> Ratings:
     """Refuse what is left of nobody, or of one person."""
     if not len(ratings):
         raise DataError("no rating is left", place=label, remedy="check --items and --positive")

@@ -41,8 +41,8 @@ be older than the code."""
 @cache
 def registered() -> dict[str, str]:
     """Every engine by name, as `module:Class`; Tacit's own cannot be replaced."""
-    others = {found.name: found.value for found in entry_points(group=GROUP)}
-    return {**OWN, **{n: value for n, value in others.items() if n not in OWN}}
+    installed = {entry.name: entry.value for entry in entry_points(group=GROUP)}
+    return {**OWN, **{n: value for n, value in installed.items() if n not in OWN}}
 
 
 def engines() -> tuple[str, ...]:
@@ -53,15 +53,15 @@ def engines() -> tuple[str, ...]:
 def find_engine(name: str, *, printed: bool = False) -> EngineClass:
     """The class of an engine; with `printed`, the one that also runs what papers print, where
     there is one."""
-    known = registered()
+    addresses = registered()
     if name not in engines():
         raise SettingError(
             f"the engine {name!r} is unknown", remedy=f"use {' or '.join(engines())}"
         )
-    place = known.get(f"{name}{PRINTED}", known[name]) if printed else known[name]
-    module, cls = place.split(":")
-    found: EngineClass = getattr(import_module(module), cls)
-    return found
+    address = addresses.get(f"{name}{PRINTED}", addresses[name]) if printed else addresses[name]
+    module, cls = address.split(":")
+    engine_class: EngineClass = getattr(import_module(module), cls)
+    return engine_class
 
 
 def make_engine(

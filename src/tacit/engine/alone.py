@@ -47,34 +47,38 @@ class OnesShare:
         )
 
 
-def only(block: Block, place: int) -> Block:
+def only(block: Block, position: int) -> Block:
     """One person of a block as a block of her own, in copies that nobody else can reach."""
-    first, last = int(block.ptr[place]), int(block.ptr[place + 1])
+    start, stop = int(block.ptr[position]), int(block.ptr[position + 1])
     return Block(
-        block.people[place : place + 1].copy(),
-        np.array([0, last - first], np.int64),
-        block.item[first:last].copy(),
-        block.value[first:last].copy(),
-        None if block.time is None else block.time[first:last].copy(),
-        block.first_cell + first,
-        {n: own[place : place + 1].copy() for n, own in block.personal.items()},
+        block.people[position : position + 1].copy(),
+        np.array([0, stop - start], np.int64),
+        block.item[start:stop].copy(),
+        block.value[start:stop].copy(),
+        None if block.time is None else block.time[start:stop].copy(),
+        block.first_cell + start,
+        {n: state_rows[position : position + 1].copy() for n, state_rows in block.personal.items()},
         block.draws,
     )
 
 
-def told_by(round_: Round, block: Block, given: Mapping[str, Rows], place: int) -> OnesShare:
+def told_by(
+    round_: Round, block: Block, contribution: Mapping[str, Rows], position: int
+) -> OnesShare:
     """One person's share of what her block gave. `block` is as `contribute` left it."""
     rows = {}
     for part in round_.parts:
-        whole = given[part.name]
-        if len(whole.ptr) != len(block.people) + 1:
+        block_rows = contribution[part.name]
+        if len(block_rows.ptr) != len(block.people) + 1:
             raise Failure(f"a contribution to {part.name} is not listed person by person")
-        mine = slice(int(whole.ptr[place]), int(whole.ptr[place + 1]))
-        values = np.array(whole.values[mine])
+        mine = slice(int(block_rows.ptr[position]), int(block_rows.ptr[position + 1]))
+        values = np.array(block_rows.values[mine])
         ptr = np.array([0, len(values)], np.int64)
-        rows[part.name] = Rows(ptr, whole.index[mine].copy(), values)
-    kept = {each.name: np.array(block.personal[each.name][place]) for each in round_.personal}
-    return OnesShare(rows, kept)
+        rows[part.name] = Rows(ptr, block_rows.index[mine].copy(), values)
+    personal = {
+        member.name: np.array(block.personal[member.name][position]) for member in round_.personal
+    }
+    return OnesShare(rows, personal)
 
 
 def given_by(round_: Round, block: Block, state: AnyState) -> Mapping[str, Rows]:
@@ -84,11 +88,11 @@ def given_by(round_: Round, block: Block, state: AnyState) -> Mapping[str, Rows]
         return round_.contribute(block, state)
 
 
-def told_alone(round_: Round, one: Block, state: AnyState) -> OnesShare | None:
+def told_alone(round_: Round, person: Block, state: AnyState) -> OnesShare | None:
     """What she adds as a block of one; None where she cannot be computed so. The block is
     used up."""
     try:
-        return told_by(round_, one, given_by(round_, one, state), 0)
+        return told_by(round_, person, given_by(round_, person, state), 0)
     except Exception:  # noqa: BLE001
         # Whatever it says may quote her ratings, and goes no further.
         return None
@@ -120,22 +124,22 @@ class Witness:
         """What the block at this position gives."""
         if position or not self._looks:
             return given_by(self._round, block, self._state)
-        places = some(len(block.people))
-        self._alone = [only(block, place) for place in places]
-        given = given_by(self._round, block, self._state)
-        self._told = [told_by(self._round, block, given, place) for place in places]
-        return given
+        positions = witness_positions(len(block.people))
+        self._alone = [only(block, position) for position in positions]
+        contribution = given_by(self._round, block, self._state)
+        self._told = [told_by(self._round, block, contribution, position) for position in positions]
+        return contribution
 
     def check(self) -> None:
         """Stop where somebody alone adds anything else than she did in her block. Before
         the noise is drawn, so that nothing is released."""
-        for one, told in zip(self._alone, self._told, strict=True):
-            again = told_alone(self._round, one, self._state)
-            if again is None or not told.same(again):
+        for person, share in zip(self._alone, self._told, strict=True):
+            share_alone = told_alone(self._round, person, self._state)
+            if share_alone is None or not share.same(share_alone):
                 raise Failure(STOPPED.format(self._round.name), remedy=REMEDY)
 
 
-def some(people: int) -> Sequence[int]:
+def witness_positions(people: int) -> Sequence[int]:
     """The first, the middle and the last of so many places."""
     return sorted({0, people // 2, people - 1}) if people else ()
 
@@ -151,5 +155,5 @@ def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
         return True
     if a.dtype.kind != "f":
         return False
-    both = np.isnan(a) & np.isnan(b)
-    return a[~both].tobytes() == b[~both].tobytes()
+    both_nan = np.isnan(a) & np.isnan(b)
+    return a[~both_nan].tobytes() == b[~both_nan].tobytes()

@@ -99,10 +99,10 @@ class Answers:
         """All answers as the server uses them: unbiased sums, or who said what."""
         private = self.event is not None and not bits.injected()
         if self.is_choice:
-            who = np.concatenate(self.who) if self.who else np.zeros(0, np.int64)
-            said = np.concatenate(self.said) if self.said else np.zeros(0, np.int64)
-            told = np.column_stack([who, said]).astype(np.float64)
-            return Released(told, 0.0, private, self.count)
+            respondents = np.concatenate(self.who) if self.who else np.zeros(0, np.int64)
+            answers = np.concatenate(self.said) if self.said else np.zeros(0, np.int64)
+            table = np.column_stack([respondents, answers]).astype(np.float64)
+            return Released(table, 0.0, private, self.count)
         if self.part.kind is Kind.REPORT:
             if self.event is None:
                 return Released(self.total * 1.0, 0.0, private, self.count)

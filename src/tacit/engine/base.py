@@ -40,7 +40,7 @@ class Engine(Protocol):
         """Put the ratings over the rows of a public catalogue; those of other items are
         dropped."""
 
-    def limit(self, most: int) -> None:
+    def limit(self, max_ratings: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""
 
     def pattern(self) -> Pattern:

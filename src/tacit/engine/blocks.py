@@ -67,13 +67,13 @@ def block_of(
 ) -> Block:
     """Some people as a kernel sees them: values on the inner scale, their own rows of
     personal state."""
-    first = 0
+    first_cell = 0
     cells: Piece
     if isinstance(piece, slice):
         rows = np.arange(piece.start, piece.stop, dtype=np.int64)
-        first = int(ratings.ptr[piece.start])
-        cells = slice(first, int(ratings.ptr[piece.stop]))
-        ptr = ratings.ptr[piece.start : piece.stop + 1] - first
+        first_cell = int(ratings.ptr[piece.start])
+        cells = slice(first_cell, int(ratings.ptr[piece.stop]))
+        ptr = ratings.ptr[piece.start : piece.stop + 1] - first_cell
     else:
         rows = piece
         counts = np.diff(ratings.ptr)[piece]
@@ -83,12 +83,12 @@ def block_of(
     value = (ratings.value[cells].astype(np.float64) - schema.middle) / schema.unit_width
     time = ratings.time[cells] if ratings.time is not None else None
     # A copy: through a view a kernel could reach what others keep.
-    own = {name: np.array(kept[piece]) for name, kept in personal.items()}
-    return Block(rows, ptr, ratings.item[cells], value, time, first, own, draws)
+    state_rows = {name: np.array(state[piece]) for name, state in personal.items()}
+    return Block(rows, ptr, ratings.item[cells], value, time, first_cell, state_rows, draws)
 
 
 def fingerprint(ratings: Ratings) -> bytes:
     """Bytes that tell one set of people from another; the book keeps only a keyed digest of
     them."""
-    apart = max(1, len(ratings.users) // FINGERPRINT)
-    return "\n".join(list(ratings.users)[::apart]).encode()
+    stride = max(1, len(ratings.users) // FINGERPRINT)
+    return "\n".join(list(ratings.users)[::stride]).encode()

@@ -49,38 +49,38 @@ def add_chunks(
     # One more than works: it reads ahead.
     with ThreadPoolExecutor(threads + 1) as pool:
         for blocks in _ahead(pool, chunks):
-            counts = (np.asarray(each.counts, np.int64) for each in blocks)
+            counts = (np.asarray(member.counts, np.int64) for member in blocks)
             ptr = np.concatenate([[0], *counts]).cumsum()
-            index = np.concatenate([each.columns for each in blocks])
-            value = np.concatenate([each.value for each in blocks])
-            weight = np.concatenate([each.weight for each in blocks])
+            index = np.concatenate([member.columns for member in blocks])
+            value = np.concatenate([member.value for member in blocks])
+            weight = np.concatenate([member.weight for member in blocks])
             cells = arrange(ptr, index, value, size)
             waiting = [pool.submit(add, part, cells, weight) for part in parts]
-            for each in waiting:
-                each.result()
+            for member in waiting:
+                member.result()
 
 
 def _ahead(pool: ThreadPoolExecutor, chunks: Iterable[Blocks]) -> Iterator[list[Bounded]]:
     """Each chunk, while the next is read."""
     coming = None
     for chunk in chunks:
-        after = pool.submit(chunk)
+        submitted = pool.submit(chunk)
         if coming is not None:
             yield coming.result()
-        coming = after
+        coming = submitted
     if coming is not None:
         yield coming.result()
 
 
 def in_chunks(counts: Iterable[int]) -> Iterator[list[int]]:
     """Places of blocks with so many cells each, in runs of about CHUNK cells."""
-    found: list[int] = []
+    run: list[int] = []
     cells = 0
-    for place, count in enumerate(counts):
-        found.append(place)
+    for position, count in enumerate(counts):
+        run.append(position)
         cells += count
         if cells >= CHUNK:
-            yield found
-            found, cells = [], 0
-    if found:
-        yield found
+            yield run
+            run, cells = [], 0
+    if run:
+        yield run

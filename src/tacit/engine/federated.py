@@ -24,7 +24,7 @@ from tacit.ledger.account.event import Event, Laplace, Skellam
 from tacit.noise import bits
 from tacit.noise.portion import together
 from tacit.noise.release import Charge, Noise
-from tacit.noise.whole import SERVERS, draw_whole, spread_of
+from tacit.noise.whole import SERVERS, draw_server_noise, spread_of
 from tacit.rounds.options import NOISE_FROM, How, NoiseFrom, Progress
 from tacit.rounds.people import People, Turns
 from tacit.rounds.plan import Budget
@@ -78,9 +78,9 @@ class Federated(Threads):
     @classmethod
     def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """Devices and servers of which those add the noise that were asked to."""
-        made = super().over(ratings, how)
-        made._from = how.noise_from or NOISE_FROM
-        return made
+        engine = super().over(ratings, how)
+        engine._from = how.noise_from or NOISE_FROM
+        return engine
 
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Sum over the devices that take part, with the noise of all their shares."""
@@ -91,13 +91,13 @@ class Federated(Threads):
         sums = self._sum(round_, state, factors)
         wholes = {name: total.whole for name, total in sums.items()}
         wholes |= {name: matrix.packed() for name, matrix in factors.items()}
-        done = {}
+        released_parts = {}
         for part in round_.parts:
             event = charge.draw(f"{round_.name}/{part.name}")
             released = self._release(round_, part, wholes[part.name], event)
-            done[part.name] = self._for_all(round_, released, state)
+            released_parts[part.name] = self._for_all(round_, released, state)
         self.cohorts.append(self._cohort)
-        return done
+        return released_parts
 
     def _check_round(self, round_: Round) -> None:
         super()._check_round(round_)
@@ -112,13 +112,13 @@ class Federated(Threads):
         return for_everyone(released, state.people, self._cohort)
 
     def _release(
-        self, round_: Round, part: Part, whole: NDArray[np.int64], event: Event | None
+        self, round_: Round, part: Part, integer_sums: NDArray[np.int64], event: Event | None
     ) -> Released:
         if event is None:
-            return Released(off_grid(part, whole), 0.0, private=False)
-        noise = self._noise(round_, part, event, whole.shape)
+            return Released(off_grid(part, integer_sums), 0.0, private=False)
+        noise = self._noise(round_, part, event, integer_sums.shape)
         return Released(
-            off_grid(part, whole + noise.steps),
+            off_grid(part, integer_sums + noise.steps),
             noise.sd / part.bound.steps,
             private=not bits.injected(),
         )
@@ -130,7 +130,7 @@ class Federated(Threads):
         if self._from != "devices":
             spread = spread_of(event)
             for _ in range(SERVERS):
-                total += draw_whole(spread, size)
+                total += draw_server_noise(spread, size)
                 variance += spread.variance
         if self._from != "servers":
             if not isinstance(event, Skellam | Laplace):
@@ -138,8 +138,8 @@ class Federated(Threads):
             devices = self._cohort
             enough = max(1, floor(self._honest * devices))
             total += together(event, size, devices, enough)
-            one = spread_of(event).variance
-            variance += one * devices / enough
+            share_variance = spread_of(event).variance
+            variance += share_variance * devices / enough
         return Noise(total.reshape(shape), variance**0.5)
 
     def _hits(self, chance: float, count: int) -> NDArray[np.int64]:
@@ -149,8 +149,8 @@ class Federated(Threads):
             return np.zeros(0, np.int64)
         mean = count * chance
         likely = int(mean + SURELY * mean**0.5) + SURELY
-        places = np.cumsum(self._rng.geometric(chance, likely)) - 1
-        return places[places < count]
+        positions = np.cumsum(self._rng.geometric(chance, likely)) - 1
+        return positions[positions < count]
 
     def turn(self, turns: Turns) -> People:
         """Those who are online and have turns left, at most a cohort of them."""
@@ -179,9 +179,9 @@ class Federated(Threads):
                 share = min(1.0, turns.cohort / max(count, 1))
             elif share is None:  # the share of time that a device is there
                 share = turns.join / (turns.join + turns.leave)
-            first = self._rng.permutation(count)
+            shuffled = self._rng.permutation(count)
             self._online = np.zeros(count, np.bool_)
-            self._online[first[: max(1, round(share * count))]] = True
+            self._online[shuffled[: max(1, round(share * count))]] = True
             return self._online
         coming = self._hits(turns.join, count)
         going = self._hits(turns.leave, count)

@@ -61,17 +61,19 @@ class Factors:
         self._blocks: dict[int, Bounded] = {}
         self._weighted = False
 
-    def add(self, position: int, rows: Rows, people: int, own: Whole | None = None) -> None:
-        """Bound one block, times its people's `own` weights; cells outside the matrix are left
+    def add(
+        self, position: int, rows: Rows, people: int, user_weights: Whole | None = None
+    ) -> None:
+        """Bound one block, times its people's `user_weights` weights; cells outside the matrix are left
         out after they counted."""
         check_rows(rows, name=self.part.name, people=people, size=self.part.size + 1)
         q = self.bound.apply(rows)
-        if own is not None:
-            q = lessened(q, rows.ptr, factor_weights(own))
+        if user_weights is not None:
+            q = lessened(q, rows.ptr, factor_weights(user_weights))
         weights = self.bound.weights(rows, q)
         inside = rows.index.astype(np.int64) < self.part.size
-        kept = np.concatenate([[0], np.cumsum(inside)])
-        counts = np.diff(kept[rows.ptr])
+        inside_before = np.concatenate([[0], np.cumsum(inside)])
+        counts = np.diff(inside_before[rows.ptr])
         index = rows.index[inside].astype(index_type(self.part.size))
         value = q[inside, 0].astype(np.int16)
         if len(index) > 1:
@@ -149,9 +151,9 @@ class Factors:
     def _chunks(self) -> Iterator[chunked.Blocks]:
         """Runs of blocks in the order of the people."""
         blocks = [self._blocks[position] for position in sorted(self._blocks)]
-        for run in chunked.in_chunks(len(each.value) for each in blocks):
-            some = [blocks[k] for k in run]
-            yield partial(list, some)
+        for run in chunked.in_chunks(len(block.value) for block in blocks):
+            members = [blocks[k] for k in run]
+            yield partial(list, members)
 
     def packed(self) -> NDArray[np.int64]:
         """The exact sums as one column: the upper triangle row by row, each number once.
@@ -206,10 +208,10 @@ def square(part: Part, packed: NDArray[Any]) -> NDArray[np.float32]:
     return out
 
 
-def off_grid(part: Part, whole: NDArray[Any]) -> NDArray[Any]:
+def off_grid(part: Part, integer_sums: NDArray[Any]) -> NDArray[Any]:
     """What a sum of devices' words stands for: an array of the part's shape, or its
     symmetric matrix."""
-    return square(part, whole) if part.form == "gram" else whole / part.bound.steps
+    return square(part, integer_sums) if part.form == "gram" else integer_sums / part.bound.steps
 
 
 def _skip(part: Part) -> int:
@@ -237,10 +239,10 @@ def check_memory(plan: Plan) -> None:
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for round_ in plan.rounds:
         sizes = [part.size for part in round_.parts if part.form == "gram"]
-        needed = bytes_needed(max(sizes), len(sizes)) if sizes else 0
-        if needed > MOST_MEMORY * have:
+        bytes_required = bytes_needed(max(sizes), len(sizes)) if sizes else 0
+        if bytes_required > MOST_MEMORY * have:
             raise SettingError(
-                f"{len(sizes)} matrices over {max(sizes):,} items need {needed:,} bytes; "
+                f"{len(sizes)} matrices over {max(sizes):,} items need {bytes_required:,} bytes; "
                 f"this machine has {have:,}",
                 remedy="restrict the catalogue: --items FILE, or --set items=N",
             )

@@ -187,11 +187,11 @@ def _factor_band(
     for i in range(first, last):
         row = out[i - first]
         for at in range(start[i], start[i + 1]):
-            begin, end = (np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1]))
-            x = np.int64(value[begin])
+            start_cell, end_cell = (np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1]))
+            x = np.int64(value[start_cell])
             if x == 0:
                 continue
-            for k in range(begin, end):
+            for k in range(start_cell, end_cell):
                 row[item[k]] += x * np.int64(value[k])
 
 
@@ -213,9 +213,9 @@ def _entry_band(
     for i in range(first, last):
         row = out[i - first]
         for at in range(start[i], start[i + 1]):
-            begin, end = (np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1]))
-            x = weight[user[at]] * np.int64(value[begin])
+            start_cell, end_cell = (np.uint64(cell[at]), np.uint64(ptr[np.int64(user[at]) + 1]))
+            x = weight[user[at]] * np.int64(value[start_cell])
             if x == 0:
                 continue
-            for k in range(begin, end):
+            for k in range(start_cell, end_cell):
                 row[item[k]] += (x * np.int64(value[k]) + half) >> shift

@@ -82,13 +82,15 @@ class Local(InMemory):
     def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """Devices whose own ledgers let them answer `budget` in all, unless they were told
         another cap."""
-        made = super().over(ratings, how)
+        engine = super().over(ratings, how)
         if how.devices:
-            made.scenario = Scenario.told(how.devices, cls.name)
+            engine.scenario = Scenario.told(how.devices, cls.name)
         if budget is not None:
-            own = made.scenario.cap if made.scenario else None
-            made._cap = Budget(budget.epsilon if own is None else own, budget.delta)
-        return made
+            cap_epsilon = engine.scenario.cap if engine.scenario else None
+            engine._cap = Budget(
+                budget.epsilon if cap_epsilon is None else cap_epsilon, budget.delta
+            )
+        return engine
 
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Devices pay, all of them before any answers; then each computes, randomizes and
@@ -97,7 +99,7 @@ class Local(InMemory):
         people = self._pay(answers, self._present(self._who(round_.takes_part)))
         pieces = list(self._cut(people))
         workers = max(1, min(self.threads, len(pieces)))
-        heard = [
+        worker_answers = [
             {name: self._answers(a.part, a.event) for name, a in answers.items()}
             for _ in range(workers)
         ]
@@ -105,13 +107,13 @@ class Local(InMemory):
         witness = self._witness(round_, state)
 
         def work(worker: int, position: int, block: Block) -> None:
-            given = witness.contribute(position, block)
+            contribution = witness.contribute(position, block)
             self._keep(block, round_)
-            for name, answer in heard[worker].items():
-                answer.hear(block, given[name], self._cheats(block.people))
+            for name, answer in worker_answers[worker].items():
+                answer.hear(block, contribution[name], self._cheats(block.people))
 
         self._each(pieces, workers, witness, round_.name, work)
-        for part in heard:
+        for part in worker_answers:
             for name, answer in part.items():
                 answers[name].merge(answer)
         return self._close(round_, state, answers)
@@ -143,21 +145,21 @@ class Local(InMemory):
         books = self._opened()
         if books is None:
             return people
-        asked = paid = np.arange(self.people) if people is None else people
+        participants = payers = np.arange(self.people) if people is None else people
         for answer in answers.values():
             if answer.event is not None:
-                paid = books.pay(answer.event, paid)
-        self.refused += len(asked) - len(paid)
-        return None if people is None and len(paid) == len(asked) else paid
+                payers = books.pay(answer.event, payers)
+        self.refused += len(participants) - len(payers)
+        return None if people is None and len(payers) == len(participants) else payers
 
     def _opened(self) -> DeviceBooks | None:
         """The devices' own ledgers, opened when the first of them is asked."""
         if self.books is None and self._cap is not None:
             cap = (self._cap.epsilon, self._cap.delta)
-            kept = self.scenario.book if self.scenario else None
+            book_path = self.scenario.book if self.scenario else None
             whose = "\n".join(self.ratings.users).encode()
-            fleet = "" if kept is None else sha256(whose).hexdigest()
-            self.books = DeviceBooks(self.people, cap, kept, fleet=fleet)
+            fleet = "" if book_path is None else sha256(whose).hexdigest()
+            self.books = DeviceBooks(self.people, cap, book_path, fleet=fleet)
         return self.books
 
     def _open(self, round_: Round, charge: Charge) -> dict[str, Answers]:

@@ -84,9 +84,9 @@ class InMemory:
         over = aligned(self.ratings, items)
         self.ratings = over.whole() if self.shows_people else over
 
-    def limit(self, most: int) -> None:
+    def limit(self, max_ratings: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""
-        self.ratings = limit_ratings(self.ratings, most, bits.fresh().words)
+        self.ratings = limit_ratings(self.ratings, max_ratings, bits.fresh().words)
 
     def pattern(self) -> Pattern:
         """Who rated what, for a unit at which that is public."""
@@ -141,14 +141,14 @@ class InMemory:
 
     def _make_room(self, round_: Round) -> None:
         """For personal state that no earlier round has kept."""
-        for kept in round_.personal:
-            if kept.name not in self._personal:
-                self._personal[kept.name] = np.zeros((self.people, kept.width))
+        for member in round_.personal:
+            if member.name not in self._personal:
+                self._personal[member.name] = np.zeros((self.people, member.width))
 
     def _keep(self, block: Block, round_: Round) -> None:
         """Personal state written by a kernel goes back to its people."""
-        for kept in round_.personal:
-            self._personal[kept.name][block.people] = block.personal[kept.name]
+        for member in round_.personal:
+            self._personal[member.name][block.people] = block.personal[member.name]
 
     def _witness(self, round_: Round, state: State) -> Witness:
         """Who calls `contribute` in this round, and looks at what it gives."""
@@ -166,23 +166,23 @@ class InMemory:
         pieces: Sequence[Piece],
         workers: int,
         witness: Witness,
-        what: str,
+        label: str,
         work: Callable[[int, int, Block], None],
     ) -> None:
         """Call `work(worker, position, block)` for every piece, over threads; then the witness
         looks. BLAS keeps to one thread throughout: long products of public numbers have other
         last bits with two, and a contribution may depend on nothing that is not public."""
 
-        def turn(worker: int) -> None:
+        def work_through(worker: int) -> None:
             for position in range(worker, len(pieces), workers):
                 work(worker, position, self._block(pieces[position]))
                 if self._progress:
-                    self._progress(position + 1, len(pieces), what)
+                    self._progress(position + 1, len(pieces), label)
 
         with self._pools().limit(limits=1):
             if workers == 1:
-                turn(0)
+                work_through(0)
             else:
                 with ThreadPoolExecutor(workers) as pool:
-                    list(pool.map(turn, range(workers)))
+                    list(pool.map(work_through, range(workers)))
             witness.check()

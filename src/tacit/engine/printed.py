@@ -59,16 +59,18 @@ class PrintedThreads(Threads):
         }
         people = self._who(round_.takes_part)
         block = self._block(slice(0, self.people) if people is None else people, draws)
-        made = round_.contribute(block, state)
+        contribution = round_.contribute(block, state)
         self._keep(block, round_)
         if self._progress:
             self._progress(1, 1, round_.name)
-        done = {}
+        released_parts = {}
         for part in round_.parts:
             noised = bool(draws[part.name].any()) or epochs[part.name].bare
             private = noised and not bits.injected()
-            done[part.name] = Released(_filled(part, made[part.name]), 0.0, private)
-        return done
+            released_parts[part.name] = Released(
+                _filled(part, contribution[part.name]), 0.0, private
+            )
+        return released_parts
 
     def _handed(
         self, round_: Round, part: Part, epoch: Printed, charge: Charge
@@ -100,9 +102,9 @@ class PrintedAnswers(Answers):
         if not isinstance(self.event, Unbounded):
             super()._hear_vectors(block, rows)
             return
-        whole = self.part.bound.apply(rows)
+        integers = self.part.bound.apply(rows)
         index = np.asarray(rows.index, np.int64)
-        self.total += masked(self.event, rows.ptr, index, whole, self.part.size)
+        self.total += masked(self.event, rows.ptr, index, integers, self.part.size)
 
     def _sd(self) -> float:
         return 0.0 if isinstance(self.event, Unbounded) else super()._sd()
@@ -132,8 +134,8 @@ class PrintedSimulate(Simulate):
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """A twin that is trained in one piece has no devices: it runs as on threads."""
         if _in_one_piece(round_):
-            whole = PrintedThreads(self.ratings, self.threads, self._progress)
-            return whole.run(round_, state, charge)
+            threads_engine = PrintedThreads(self.ratings, self.threads, self._progress)
+            return threads_engine.run(round_, state, charge)
         return super().run(round_, state, charge)
 
     def _made_federation(self) -> Federated:
@@ -158,8 +160,8 @@ class PrintedFederated(Federated):
 
     printed = True
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._eta: dict[str, NDArray[np.int64]] = {}
 
     @property
@@ -200,17 +202,17 @@ class PrintedFederated(Federated):
     def _thin(self, rho: Noise, eta: NDArray[np.int64]) -> Noise:
         """The same of pieces with standard deviation 1/k: the noise of a sum shrinks with
         the root of its raters."""
-        few = np.sqrt(np.maximum(self._raters(), 1))[:, None]
-        steps = np.round((rho.steps + eta) / few).astype(np.int64)
+        root_raters = np.sqrt(np.maximum(self._raters(), 1))[:, None]
+        steps = np.round((rho.steps + eta) / root_raters).astype(np.int64)
         return Noise(steps, rho.sd * 2**0.5)
 
     def _direct(self, event: Unbounded, eta: NDArray[np.int64]) -> Noise:
         raters = self._raters()
         width = eta.shape[1]
         scale = event.scale / width**0.5
-        own = np.trunc(whole_pieces(scale, raters, width)).astype(np.int64)
-        each = scale**2 * (width + 1) * float(raters.mean())
-        return Noise(own + eta, (each + 2 * event.scale**2) ** 0.5)
+        device_steps = np.trunc(whole_pieces(scale, raters, width)).astype(np.int64)
+        device_variance = scale**2 * (width + 1) * float(raters.mean())
+        return Noise(device_steps + eta, (device_variance + 2 * event.scale**2) ** 0.5)
 
     def _eta_of(
         self, name: str, event: Unbounded, shape: tuple[int, ...], *, everything: bool
@@ -227,6 +229,6 @@ class PrintedFederated(Federated):
     def _raters(self) -> NDArray[np.int64]:
         """How many of those who take part have rated each item: the paper's k."""
         data = self.ratings
-        here = np.zeros(data.n_users, bool)
-        here[slice(None) if self._present is None else self._present] = True
-        return np.bincount(data.item[here[data.user]], minlength=data.n_items)
+        present = np.zeros(data.n_users, bool)
+        present[slice(None) if self._present is None else self._present] = True
+        return np.bincount(data.item[present[data.user]], minlength=data.n_items)

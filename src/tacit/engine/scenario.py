@@ -44,25 +44,25 @@ class Scenario:
                 )
 
     @staticmethod
-    def told(given: Mapping[str, Any], engine: str) -> Scenario:
+    def told(options: Mapping[str, Any], engine: str) -> Scenario:
         """From `--devices NAME=VALUE`. Real devices (`local`) behave as they do: only their
         ledger can be named."""
         kinds = {field.name: (str if field.name == "book" else float) for field in fields(Scenario)}
-        known = [name for name in kinds if engine == "simulate" or name in ("book", "cap")]
-        found: dict[str, Any] = {}
-        for name, value in given.items():
-            if engine not in ("local", "simulate") or name not in known:
+        allowed = [name for name in kinds if engine == "simulate" or name in ("book", "cap")]
+        settings: dict[str, Any] = {}
+        for name, value in options.items():
+            if engine not in ("local", "simulate") or name not in allowed:
                 raise SettingError(
                     f"the engine {engine} has no devices of which to say {name}",
                     remedy=f"use --engine simulate with {', '.join(kinds)}; --engine "
                     "local with book, cap",
                 )
             try:
-                found[name] = kinds[name](value)
+                settings[name] = kinds[name](value)
             except (TypeError, ValueError):
                 raise SettingError(f"devices: {name} is {value!r}, which is no number") from None
-        found |= {name: int(found[name]) for name in ("over", "seed") if name in found}
-        return Scenario(**found)
+        settings |= {name: int(settings[name]) for name in ("over", "seed") if name in settings}
+        return Scenario(**settings)
 
     def words(self) -> list[str]:
         """What is not as usual, for a statement; a path is nobody's business."""

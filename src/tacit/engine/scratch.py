@@ -47,15 +47,15 @@ class Scratch:
         """Fill an array from somewhere; what was never written is zeros."""
         if out.size:
             flat = out.data.cast("B")
-            found = self._file.read(flat, offset)
-            flat[found:] = bytes(len(flat) - found)
+            bytes_read = self._file.read(flat, offset)
+            flat[bytes_read:] = bytes(len(flat) - bytes_read)
 
     def close(self) -> None:
         """Let it go."""
         self._file.close()
 
 
-class KeptRows:
+class RetainedRows:
     """Personal state on disk: rows of people, read and written like those of an array."""
 
     def __init__(self, folder: Path, width: int) -> None:
@@ -73,11 +73,11 @@ class KeptRows:
         return np.concatenate([self._run(int(run[0]), int(run[-1]) + 1) for run in runs(people)])
 
     def __setitem__(self, people: Any, rows: NDArray[np.float64]) -> None:
-        first = 0
+        row = 0
         for run in runs(people):
-            part = rows[first : first + len(run)]
+            part = rows[row : row + len(run)]
             self._scratch.write(part, int(run[0]) * self.width * 8)
-            first += len(run)
+            row += len(run)
 
     def _run(self, first: int, last: int) -> NDArray[np.float64]:
         out = np.empty((last - first, self.width))

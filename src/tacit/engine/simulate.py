@@ -54,9 +54,9 @@ class Simulate(Local):
     @classmethod
     def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
         """As asked for, with the noise of a federation from where it was asked to be."""
-        made = super().over(ratings, how, budget)
-        made.noise_from = how.noise_from or NOISE_FROM
-        return made
+        engine = super().over(ratings, how, budget)
+        engine.noise_from = how.noise_from or NOISE_FROM
+        return engine
 
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """As devices answer, or take turns under two servers."""
@@ -92,8 +92,8 @@ class Simulate(Local):
         fleet = self._here()
         if fleet is None:
             return people
-        there = fleet.there(self._round)
-        return np.flatnonzero(there) if people is None else people[there[people]]
+        is_present = fleet.there(self._round)
+        return np.flatnonzero(is_present) if people is None else people[is_present[people]]
 
     def _cheats(self, people: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         fleet = self._here()
@@ -116,17 +116,17 @@ class Fleet:
     def made(scenario: Scenario, count: int) -> Fleet:
         """So many devices that behave as the scenario says."""
         rng = np.random.default_rng(scenario.seed)
-        last = max(scenario.over, 2)
-        when = rng.integers(1, last, count)
+        last_round = max(scenario.over, 2)
+        when = rng.integers(1, last_round, count)
         joins = np.where(rng.random(count) < scenario.late, when, 0)
-        when = rng.integers(1, last, count)
+        when = rng.integers(1, last_round, count)
         never = np.iinfo(np.int64).max
         leaves = np.where(rng.random(count) < scenario.leave, when, never)
         dishonest = rng.random(count) < scenario.cheats
         return Fleet(scenario, rng, joins, leaves, dishonest)
 
-    def there(self, turn: int) -> NDArray[np.bool_]:
+    def there(self, round_index: int) -> NDArray[np.bool_]:
         """Who answers in this round."""
-        there = (self.joins <= turn) & (turn < self.leaves)
-        there &= self.rng.random(len(there)) >= self.scenario.drop_out
-        return there
+        is_present = (self.joins <= round_index) & (round_index < self.leaves)
+        is_present &= self.rng.random(len(is_present)) >= self.scenario.drop_out
+        return is_present

@@ -46,33 +46,33 @@ class SpilledFactors(Factors):
         self._scratch.write(block.value, start + block.columns.nbytes)
         counts = block.counts.astype(np.uint32)
         empty = block.value[:0]
-        kept = Bounded(counts, block.columns[:0], empty, block.weight)  # type: ignore[arg-type]
+        stub = Bounded(counts, block.columns[:0], empty, block.weight)  # type: ignore[arg-type]
         with self._lock:
-            self._places[position] = (start, kept)
+            self._places[position] = (start, stub)
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products in passes, and noise each as it is done."""
         rows = max(BAND, self.room // (8 * self.part.size) // BAND * BAND)
-        done = self._in_passes(name, charge, threads, rows)
+        released = self._in_passes(name, charge, threads, rows)
         self._scratch.close()
-        return done
+        return released
 
     def _chunks(self) -> Iterator[Blocks]:
         """Runs of blocks, each read when it is its turn."""
-        places = [self._places[position] for position in sorted(self._places)]
-        counts = (int(kept.counts.sum()) for _, kept in places)
+        stored = [self._places[position] for position in sorted(self._places)]
+        counts = (int(stub.counts.sum()) for _, stub in stored)
         for run in in_chunks(counts):
-            yield partial(self._read, [places[k] for k in run])
+            yield partial(self._read, [stored[k] for k in run])
 
-    def _read(self, places: list[Place]) -> list[Bounded]:
+    def _read(self, stored: list[Place]) -> list[Bounded]:
         """Blocks of the file."""
         kind = index_type(self.part.size)
-        made = []
-        for start, kept in places:
-            cells = int(kept.counts.sum())
+        blocks = []
+        for start, stub in stored:
+            cells = int(stub.counts.sum())
             columns = np.empty(cells, kind)
             value = np.empty(cells, np.int16)
             self._scratch.read(columns, start)
             self._scratch.read(value, start + columns.nbytes)
-            made.append(kept._replace(columns=columns, value=value))
-        return made
+            blocks.append(stub._replace(columns=columns, value=value))
+        return blocks

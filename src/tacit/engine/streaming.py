@@ -17,7 +17,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.packed import Packed, rewritten
 from tacit.engine.gram import Factors
 from tacit.engine.kernels import bytes_needed
-from tacit.engine.scratch import KeptRows
+from tacit.engine.scratch import RetainedRows
 from tacit.engine.spilled import SpilledFactors
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
@@ -60,8 +60,8 @@ class Streaming(Threads):
     @property
     def room(self) -> int:
         """Bytes for matrices and personal state, beside what is always there."""
-        taken = BASE + BLOCKS * self.threads + PERSON * self.people
-        return self.memory - taken
+        used = BASE + BLOCKS * self.threads + PERSON * self.people
+        return self.memory - used
 
     def align(self, items: Catalogue) -> None:
         """Put the ratings over the rows of a public catalogue, in a scratch file if they are
@@ -69,11 +69,11 @@ class Streaming(Threads):
         if list(items.ids) != list(self.ratings.items):
             self.ratings = rewritten(self.packed, lambda part: aligned(part, items), self.folder)
 
-    def limit(self, most: int) -> None:
+    def limit(self, max_ratings: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""
         words = bits.fresh().words
         self.ratings = rewritten(
-            self.packed, lambda part: limit_ratings(part, most, words), self.folder
+            self.packed, lambda part: limit_ratings(part, max_ratings, words), self.folder
         )
 
     def pattern(self) -> Pattern:
@@ -88,16 +88,16 @@ class Streaming(Threads):
         super().check(plan)
         for round_ in plan.rounds:
             sizes = [part.size for part in round_.parts if part.form == "gram"]
-            needed = bytes_needed(max(sizes), 1) if sizes else 0
+            bytes_required = bytes_needed(max(sizes), 1) if sizes else 0
             rows = sum(
                 part.numbers * 8 * (self.threads + 1)
                 for part in round_.parts
                 if part.form == "rows"
             )
-            needed = max(needed + 64 * max(sizes, default=0) * 8, rows)
-            if needed > self.room:
+            bytes_required = max(bytes_required + 64 * max(sizes, default=0) * 8, rows)
+            if bytes_required > self.room:
                 raise SettingError(
-                    f"the round {round_.name} needs about {needed:,} bytes beside "
+                    f"the round {round_.name} needs about {bytes_required:,} bytes beside "
                     f"{self.memory - self.room:,} that a fit takes; it may use "
                     f"{self.memory:,}",
                     remedy="raise --memory, or restrict the catalogue: --items FILE",
@@ -106,15 +106,15 @@ class Streaming(Threads):
     def _factors(self, round_: Round) -> dict[str, Factors]:
         """Where the rows of each Gram part are gathered."""
         parts = [part for part in round_.parts if part.form == "gram"]
-        left = self.room - sum(4 * part.size**2 for part in parts)
-        return {part.name: SpilledFactors(part, self.folder, max(left, 0)) for part in parts}
+        remaining = self.room - sum(4 * part.size**2 for part in parts)
+        return {part.name: SpilledFactors(part, self.folder, max(remaining, 0)) for part in parts}
 
     def _make_room(self, round_: Round) -> None:
         """For personal state that no earlier round has kept: in memory, or on disk."""
-        kept: Mapping[str, Any] = self._personal
-        for each in round_.personal:
-            size = 8 * each.width * self.people
-            if each.name not in kept and size > STATE_SHARE * self.room:
-                rows: Any = KeptRows(self.folder, each.width)
-                self._personal[each.name] = rows
+        allocated: Mapping[str, Any] = self._personal
+        for member in round_.personal:
+            size = 8 * member.width * self.people
+            if member.name not in allocated and size > STATE_SHARE * self.room:
+                rows: Any = RetainedRows(self.folder, member.width)
+                self._personal[member.name] = rows
         super()._make_room(round_)

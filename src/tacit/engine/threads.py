@@ -42,8 +42,8 @@ class Threads(InMemory):
             from tacit.engine.streaming import Streaming
 
             memory = memory_size(how.memory)
-            made = Streaming(ratings, how.threads, how.progress, memory)
-            return cast("Self", made)
+            engine = Streaming(ratings, how.threads, how.progress, memory)
+            return cast("Self", engine)
         return super().over(ratings, how, budget)
 
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
@@ -52,31 +52,31 @@ class Threads(InMemory):
         self._make_room(round_)
         factors = self._factors(round_)
         sums = self._sum(round_, state, factors)
-        done: dict[str, Released] = {}
+        released_parts: dict[str, Released] = {}
         for part in round_.parts:
             path = f"{round_.name}/{part.name}"
             if part.name in factors:
-                done[part.name] = factors[part.name].release(path, charge, self.threads)
+                released_parts[part.name] = factors[part.name].release(path, charge, self.threads)
             else:
-                whole = sums[part.name].whole
-                done[part.name] = release(path, whole, part.bound.steps, charge)
-        return done
+                integer_sums = sums[part.name].whole
+                released_parts[part.name] = release(path, integer_sums, part.bound.steps, charge)
+        return released_parts
 
     def _factors(self, round_: Round) -> dict[str, Factors]:
         """Where the rows of each Gram part are gathered."""
         return factors_of(round_)
 
-    def lessen(self, asked: Mapping[str, int]) -> None:
+    def lessen(self, weights: Mapping[str, int]) -> None:
         """Give some people, by id, a weight below `WHOLE` (`tacit.bound.personal`)."""
-        self._asked = dict(asked)
+        self._asked = dict(weights)
 
     def _own(self, people: Whole) -> Whole | None:
         """The weights of these rows; None where nobody asked for less."""
         if self._asked is None:
             return None
         if self._weights is None:
-            known = (self._asked.get(user, WHOLE) for user in self.ratings.users)
-            self._weights = np.array(list(known), np.int64)
+            weights = (self._asked.get(user, WHOLE) for user in self.ratings.users)
+            self._weights = np.array(list(weights), np.int64)
         return self._weights[people]
 
     def _check_round(self, round_: Round) -> None:
@@ -100,21 +100,21 @@ class Threads(InMemory):
         witness = self._witness(round_, state)
 
         def work(worker: int, position: int, block: Block) -> None:
-            given = witness.contribute(position, block)
+            contribution = witness.contribute(position, block)
             self._keep(block, round_)
             people = len(block.people)
-            own = self._own(block.people)
+            user_weights = self._own(block.people)
             for name, total in totals[worker].items():
-                total.add(given[name], people, own)
+                total.add(contribution[name], people, user_weights)
             for name, matrix in factors.items():
-                matrix.add(position, given[name], people, own)
+                matrix.add(position, contribution[name], people, user_weights)
 
         self._each(pieces, workers, witness, round_.name, work)
-        first = totals[0]
-        for other in totals[1:]:
-            for name, total in other.items():
-                first[name].merge(total)
-        return first
+        merged = totals[0]
+        for worker_totals in totals[1:]:
+            for name, total in worker_totals.items():
+                merged[name].merge(total)
+        return merged
 
 
 def factors_of(round_: Round) -> dict[str, Factors]:
@@ -129,19 +129,19 @@ class RunningSum:
         self.part = part
         self.whole = np.zeros((part.size, part.width), np.int64)
 
-    def add(self, rows: Rows, people: int, own: Whole | None = None) -> None:
-        """What some people contribute, bounded and on the grid, times their `own` weights."""
+    def add(self, rows: Rows, people: int, user_weights: Whole | None = None) -> None:
+        """What some people contribute, bounded and on the grid, times their `user_weights` weights."""
         from tacit.bound.check import add_bounded, bounded
         from tacit.kernels.rows import add_rows
 
         part = self.part
-        if own is None:
+        if user_weights is None:
             add_bounded(part.bound, rows, self.whole, name=part.name, people=people)
             return
-        whole = bounded(
+        integers = bounded(
             part.bound, rows, name=part.name, people=people, size=part.size, width=part.width
         )
-        add_rows(rows.index, lessened(whole, rows.ptr, own), self.whole)
+        add_rows(rows.index, lessened(integers, rows.ptr, user_weights), self.whole)
 
     def merge(self, other: RunningSum) -> None:
         """The sum of another thread."""

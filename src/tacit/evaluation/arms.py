@@ -45,19 +45,19 @@ class Arm:
 
         private = self.calibration in ("sound", "paper")
         printed = self.calibration == NOISE_OFF
-        asked = {
+        options = {
             "calibration": "paper" if printed else self.calibration,
             "epsilon": self.epsilon if private or printed else None,
             "unit": self.unit,
             "seed": seed,
         }
         if self.delta is not None and (private or printed):
-            asked["delta"] = self.delta
-        return find(self.method)(**dict(self.options) | asked | dict(self.settings))
+            options["delta"] = self.delta
+        return find(self.method)(**dict(self.options) | options | dict(self.settings))
 
     def key(self) -> dict[str, Any]:
         """All that its answer depends on, as JSON can hold it."""
-        where = {
+        engine_options = {
             name: value
             for name, value in self.options.items()
             if name in ("engine", "devices") and value is not None
@@ -69,14 +69,14 @@ class Arm:
             "epsilon": None if self.calibration == "none" else self.epsilon,
             "delta": None if self.calibration == "none" else self.delta,
             "settings": dict(self.settings),
-            **where,
+            **engine_options,
         }
 
     @property
     def threads(self) -> int:
         """As many as its fit has: all, unless told."""
-        told = self.options.get("threads")
-        return int(told or len(os.sched_getaffinity(0)))
+        threads = self.options.get("threads")
+        return int(threads or len(os.sched_getaffinity(0)))
 
     @property
     def is_private(self) -> bool:
@@ -110,15 +110,15 @@ class Grid:
     twin: bool = True
 
     def __post_init__(self) -> None:
-        for option, given, known in (
+        for option, requested, choices in (
             ("--unit", self.units, (None, *get_args(Unit))),
             ("--calibration", self.calibrations, get_args(Calibration)),
         ):
-            for name in given:
-                if name not in known:
+            for name in requested:
+                if name not in choices:
                     raise SettingError(
                         f"{option} {name} is unknown",
-                        remedy=f"use {' or '.join(filter(None, known))}",
+                        remedy=f"use {' or '.join(filter(None, choices))}",
                     )
         for name, values in self.sweep.items():
             if not len(values):
@@ -134,29 +134,29 @@ class Grid:
         A combination that a method does not have is left out if it has another; a method
         that has none is refused.
         """
-        found: dict[str, tuple[Arm, Order]] = {}
+        unique: dict[str, tuple[Arm, Order]] = {}
         left_out: list[str] = []
         for method in self.methods:
             mine = self._arms_of(method, people, left_out)
-            found |= {repr(arm.key()): (arm, order) for arm, order in mine}
-        arms = [arm for arm, _ in found.values()]
-        return arms, [order for _, order in found.values()], left_out
+            unique |= {repr(arm.key()): (arm, order) for arm, order in mine}
+        arms = [arm for arm, _ in unique.values()]
+        return arms, [order for _, order in unique.values()], left_out
 
     def _arms_of(
         self, method: str, people: int | None, left_out: list[str]
     ) -> list[tuple[Arm, Order]]:
         several = len(self.units) * len(self.calibrations) > 1
-        made: list[tuple[Arm, Order]] = []
-        first: SettingError | None = None
+        pairs: list[tuple[Arm, Order]] = []
+        first_fault: SettingError | None = None
         for unit, calibration in product(self.units, self.calibrations):
             try:
-                made += self._block(method, unit, calibration, people)
+                pairs += self._block(method, unit, calibration, people)
             except SettingError as fault:
-                first = first or fault
+                first_fault = first_fault or fault
                 left_out.append(f"{method} {unit or ''} {calibration}: {fault.message}")
-        if first is not None and (not several or not made):
-            raise first
-        return made
+        if first_fault is not None and (not several or not pairs):
+            raise first_fault
+        return pairs
 
     def _block(
         self, method: str, unit: Unit | None, calibration: str, people: int | None
@@ -179,12 +179,12 @@ class Grid:
                 block.append(self._checked(method, same, name, epsilon, settings, people))
         return block
 
-    def _unit_beside(self, method: str, first: Arm, asked: Unit | None) -> Unit | None:
+    def _unit_beside(self, method: str, private_arm: Arm, default: Unit | None) -> Unit | None:
         """A twin stands beside its private fits at their unit, if it has it."""
         from tacit.methods import find
 
         units = find(method).units
-        return next((unit for unit in units if unit == first.unit), asked)
+        return next((unit for unit in units if unit == private_arm.unit), default)
 
     def _checked(
         self,
@@ -198,23 +198,25 @@ class Grid:
         from tacit.fitting.check import check
 
         options = dict(self.options)
-        own = dict(settings)
-        for name in set(own) & set(NAMES[What]):
-            options[name] = own.pop(name)
-        asked = options.pop("delta", None)
+        method_settings = dict(settings)
+        for name in set(method_settings) & set(NAMES[What]):
+            options[name] = method_settings.pop(name)
+        requested_delta = options.pop("delta", None)
         draft = Arm(
             method,
             unit,  # type: ignore[arg-type]
             calibration,
             epsilon,
-            asked,
-            own,
+            requested_delta,
+            method_settings,
             options,
-            tuple(name for name in self.sweep if name in own),
+            tuple(name for name in self.sweep if name in method_settings),
         )
         order = check(draft.make(0), people=people)
         delta = None if order.budget is None else order.budget.delta
-        arm = Arm(method, order.unit, calibration, epsilon, delta, own, options, draft.swept)
+        arm = Arm(
+            method, order.unit, calibration, epsilon, delta, method_settings, options, draft.swept
+        )
         return arm, order
 
     def _settings(self) -> Iterator[dict[str, Any]]:

@@ -28,41 +28,43 @@ class Simple(PersonalModel):
     lists: bool
     """Whether it can order items at all."""
 
-    def __init__(self, level: Floats, score: Floats | None, *, own: bool, rates: bool) -> None:
+    def __init__(
+        self, level: Floats, score: Floats | None, *, user_shift: bool, rates: bool
+    ) -> None:
         self.level = level
         self.score = score
         """What lists are ordered by; None where there is nothing to order by."""
-        self.own = own
+        self.own = user_shift
         self.lists = score is not None
         self.ranks_by = "rating" if rates else "score"
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The levels, shifted by what the person's own ratings say; how sure that is, is not
         known."""
         shift = 0.0
         if self.own:
-            rest = own.values - self.level[own.items]
-            shift = float(rest.sum()) / (len(rest) + SHRINK)
+            residuals = user_ratings.values - self.level[user_ratings.items]
+            shift = float(residuals.sum()) / (len(residuals) + SHRINK)
         return self.level + shift, np.full(len(self.level), np.nan)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """Nobody asks."""
-        return Reason(float(self.level[item]), np.zeros(len(own.items)))
+        return Reason(float(self.level[item]), np.zeros(len(user_ratings.items)))
 
     def predict_cells(self, cells: Cells) -> Floats:
         """All questions at once."""
-        told = self.level[cells.ask_item]
+        predictions = self.level[cells.ask_item]
         if not self.own:
-            return told
+            return predictions
         from tacit.kernels.rows import shrunk_means
 
         level = self.level
         # Mostly everybody's level is one number.
         flat = bool(np.all(level == level[:1]))
-        rest = cells.value - (level[:1] if flat else level[cells.item])
+        residuals = cells.value - (level[:1] if flat else level[cells.item])
         shift = np.empty(len(cells.ptr) - 1)
-        shrunk_means(cells.ptr, rest, SHRINK, np.inf, shift)
-        return told + np.repeat(shift, np.diff(cells.ask_ptr))
+        shrunk_means(cells.ptr, residuals, SHRINK, np.inf, shift)
+        return predictions + np.repeat(shift, np.diff(cells.ask_ptr))
 
     def predict_cells_error(self, cells: Cells) -> tuple[Floats, Floats | None]:
         """All questions at once; how sure an answer is, is not known."""
@@ -84,7 +86,7 @@ def baseline(name: str, on: Prepared) -> Simple:
     flat = np.full(train.n_items, mean)
     shrunk = mean + (sums - mean * on.counts) / (on.counts + SHRINK)
     if name == "popularity":
-        return Simple(flat, on.counts.astype(np.float64), own=False, rates=False)
+        return Simple(flat, on.counts.astype(np.float64), user_shift=False, rates=False)
     if name == "item mean":
-        return Simple(shrunk, shrunk, own=False, rates=True)
-    return Simple(flat, None, own=name == "own mean", rates=True)
+        return Simple(shrunk, shrunk, user_shift=False, rates=True)
+    return Simple(flat, None, user_shift=name == "own mean", rates=True)

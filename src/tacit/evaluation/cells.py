@@ -19,7 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import Failure, StorageError, TacitError, reason
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -54,23 +54,25 @@ def run_cells(
 
     With more than one process `common` is sent to each once: it must be picklable.
     """
-    wanted = [dict(key) for key in keys]
-    kept = KeptCells(folder)
-    found = {
-        place: answer for place, key in enumerate(wanted) if (answer := kept.find(key)) is not None
+    plain_keys = [dict(key) for key in keys]
+    stored = StoredCells(folder)
+    answers = {
+        index: answer
+        for index, key in enumerate(plain_keys)
+        if (answer := stored.find(key)) is not None
     }
-    missing = [place for place in range(len(wanted)) if place not in found]
-    clock = _Clock(len(found), len(wanted), progress)
+    missing = [index for index in range(len(plain_keys)) if index not in answers]
+    clock = _Clock(len(answers), len(plain_keys), progress)
     clock.tell()
-    for place, answer in _answers(missing, wanted, work, common, processes):
+    for index, answer in _answers(missing, plain_keys, work, common, processes):
         if finished(answer):
-            kept.keep(wanted[place], answer)
-        found[place] = answer
+            stored.keep(plain_keys[index], answer)
+        answers[index] = answer
         clock.one_more()
-    return [found[place] for place in range(len(wanted))]
+    return [answers[index] for index in range(len(plain_keys))]
 
 
-class KeptCells:
+class StoredCells:
     """A folder with one small file a cell, or nothing at all."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -89,12 +91,12 @@ class KeptCells:
             return None
         try:
             text = (self.folder / name_of(key)).read_text(encoding="utf-8")
-            kept = json.loads(text)
+            stored = json.loads(text)
         except (FileNotFoundError, ValueError, RecursionError):
             return None
-        if not isinstance(kept, dict) or kept.get("key") != _plain(key):
+        if not isinstance(stored, dict) or stored.get("key") != _plain(key):
             return None
-        answer = kept.get("answer")
+        answer = stored.get("answer")
         return answer if isinstance(answer, dict) else None
 
     def keep(self, key: Key, answer: Answer) -> None:
@@ -102,9 +104,9 @@ class KeptCells:
         if self.folder is None:
             return
         target = self.folder / name_of(key)
-        text = json.dumps({"key": _plain(key), "answer": answer}, indent=1, default=_told)
+        text = json.dumps({"key": _plain(key), "answer": answer}, indent=1, default=_to_json)
         remedy = "make room there, and start again: kept cells are not repeated"
-        with whole(target, private=True, durable=True, remedy=remedy) as file:
+        with open_atomic(target, private=True, durable=True, remedy=remedy) as file:
             file.write(text.encode() + b"\n")
 
 
@@ -114,7 +116,7 @@ def name_of(key: Key) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS] + ".json"
 
 
-def _told(part: Any) -> Any:
+def _to_json(part: Any) -> Any:
     """A part of an answer that is no plain JSON says itself how it is told."""
     return part.to_json()
 
@@ -129,8 +131,8 @@ def _answers(
 ) -> Iterator[tuple[int, Answer]]:
     workers = min(processes, len(missing))
     if workers <= 1:
-        for place in missing:
-            yield place, work(common, keys[place])
+        for index in missing:
+            yield index, work(common, keys[index])
         return
     yield from _from_processes(missing, keys, work, common, workers)
 
@@ -146,13 +148,13 @@ def _from_processes(
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _enter, (work, common))
     try:
         waiting: dict[Future[Answer | _Fault], int] = {
-            pool.submit(_one, keys[place]): place for place in missing
+            pool.submit(_run_key, keys[index]): index for index in missing
         }
-        for ended in as_completed(waiting):
-            answer = ended.result()
+        for future in as_completed(waiting):
+            answer = future.result()
             if isinstance(answer, _Fault):
                 raise answer.error()
-            yield waiting[ended], answer
+            yield waiting[future], answer
     except BrokenProcessPool:
         raise Failure(
             "a process of this run was ended from outside",
@@ -196,7 +198,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _one(key: Key) -> Answer | _Fault:
+def _run_key(key: Key) -> Answer | _Fault:
     assert _entered is not None
     work, common = _entered
     try:
@@ -208,11 +210,11 @@ def _one(key: Key) -> Answer | _Fault:
 class _Clock:
     """Tells how far a run is, and from the pace of this run how long it may take."""
 
-    def __init__(self, done: int, total: int, tell: Report | None) -> None:
+    def __init__(self, done: int, total: int, report: Report | None) -> None:
         self.before = done
         self.done = done
         self.total = total
-        self.report = tell
+        self.report = report
         self.began = monotonic()
 
     def one_more(self) -> None:
@@ -222,9 +224,9 @@ class _Clock:
     def tell(self) -> None:
         if self.report is None:
             return
-        made = self.done - self.before
-        left = None
-        if made:
-            pace = (monotonic() - self.began) / made
-            left = pace * (self.total - self.done)
-        self.report(self.done, self.total, left)
+        computed = self.done - self.before
+        remaining = None
+        if computed:
+            pace = (monotonic() - self.began) / computed
+            remaining = pace * (self.total - self.done)
+        self.report(self.done, self.total, remaining)

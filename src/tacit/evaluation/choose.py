@@ -101,29 +101,29 @@ class EpsilonChoice(Suggesting):
         names = ("name", "epsilon", "chance", metric, "odds grow at most")
         rows = [
             (
-                one.name,
-                f"{one.epsilon:g}",
-                "" if one.chance is None else f"{100 * one.chance:.0f} %",
-                f"{one.expected.low:.3f} to {one.expected.high:.3f}",
-                f"{up(one.odds_times, 3)} times",
+                candidate.name,
+                f"{candidate.epsilon:g}",
+                "" if candidate.chance is None else f"{100 * candidate.chance:.0f} %",
+                f"{candidate.expected.low:.3f} to {candidate.expected.high:.3f}",
+                f"{up(candidate.odds_times, 3)} times",
             )
-            for one in self.candidates
+            for candidate in self.candidates
         ]
         return in_columns(names, rows)
 
     def facts(self) -> dict[str, Any]:
         """As `tacit choose --json` prints them."""
-        told = self.forecast
+        forecast = self.forecast
         return {
-            "method": told.method,
-            "unit": told.unit,
-            "delta": told.delta,
+            "method": forecast.method,
+            "unit": forecast.unit,
+            "delta": forecast.delta,
             "goal": self.goal,
             "target": self.target,
             "met": self.met,
-            "candidates": [one.facts() for one in self.candidates],
-            "forecast": told.facts(),
-            "others": [vars(one) for one in DEPLOYMENTS],
+            "candidates": [entry.facts() for entry in self.candidates],
+            "forecast": forecast.facts(),
+            "others": [vars(entry) for entry in DEPLOYMENTS],
         }
 
     def frame(self) -> polars.DataFrame:
@@ -134,30 +134,30 @@ class EpsilonChoice(Suggesting):
         return polars.DataFrame(
             [
                 {
-                    "name": one.name,
-                    "epsilon": one.epsilon,
-                    "chance": one.chance,
-                    f"{metric}_low": one.expected.low,
-                    metric: one.expected.middle,
-                    f"{metric}_high": one.expected.high,
-                    "odds_times": one.odds_times,
-                    "best_guess": one.best_guess,
-                    "ten_releases": one.ten,
+                    "name": candidate.name,
+                    "epsilon": candidate.epsilon,
+                    "chance": candidate.chance,
+                    f"{metric}_low": candidate.expected.low,
+                    metric: candidate.expected.middle,
+                    f"{metric}_high": candidate.expected.high,
+                    "odds_times": candidate.odds_times,
+                    "best_guess": candidate.best_guess,
+                    "ten_releases": candidate.ten,
                 }
-                for one in self.candidates
+                for candidate in self.candidates
             ]
         )
 
     def plot(self) -> Figure:
         """The candidates on the curve of costs."""
-        from tacit.evaluation.report.charts import drawn
+        from tacit.evaluation.report.charts import render
         from tacit.evaluation.report.curve import draw_costs
 
-        return drawn(draw_costs(self.forecast, self.marks()), mark="")
+        return render(draw_costs(self.forecast, self.marks()), mark="")
 
     def marks(self) -> list[tuple[str, float]]:
         """Candidates as they are marked on the curve."""
-        return [(one.name, one.epsilon) for one in self.candidates]
+        return [(candidate.name, candidate.epsilon) for candidate in self.candidates]
 
     def page(self) -> str:
         """A page of words and one picture, for somebody who is not a specialist."""
@@ -171,44 +171,46 @@ class EpsilonChoice(Suggesting):
         return candidate_table(self)
 
 
-def solve(told: Forecast, target: float, *, twin: float | None = None) -> EpsilonChoice:
+def solve(forecast: Forecast, target: float, *, twin: float | None = None) -> EpsilonChoice:
     """Candidates for a goal of RMSE or recall: where it is met with a chance of 25, 50 and
     90 %. `twin` is what the twin reaches, if something public says it."""
-    goal: Goal = "rmse" if told.metric == "rmse" else "recall"
+    goal: Goal = "rmse" if forecast.metric == "rmse" else "recall"
     row = _row()
-    lines = {epsilon: told.at(epsilon) for epsilon in row}
-    chances = [chance(told, expected(told, lines[e], twin), target, twin) for e in row]
+    lines = {epsilon: forecast.at(epsilon) for epsilon in row}
+    chances = [chance(forecast, expected(forecast, lines[e], twin), target, twin) for e in row]
     met = max(chances) >= CHANCES[1]
     if not met:
-        return unmet(told, goal, target, twin)
-    found = []
-    for name, wanted in zip(NAMES, CHANCES, strict=True):
-        able = [e for e, got in zip(row, chances, strict=True) if got >= wanted]
+        return unmet(forecast, goal, target, twin)
+    candidates = []
+    for name, least_chance in zip(NAMES, CHANCES, strict=True):
+        able = [e for e, got in zip(row, chances, strict=True) if got >= least_chance]
         # Where nine in ten is out of reach, the surest there is.
         epsilon = able[0] if able else row[chances.index(max(chances))]
         got = chances[row.index(epsilon)]
-        found.append(candidate(told, name, epsilon, twin, got=got))
-    return EpsilonChoice(goal, target, met, tuple(found), told, twin)
+        candidates.append(candidate(forecast, name, epsilon, twin, got=got))
+    return EpsilonChoice(goal, target, met, tuple(candidates), forecast, twin)
 
 
-def unmet(told: Forecast, goal: Goal, target: float | None, twin: float | None) -> EpsilonChoice:
+def unmet(
+    forecast: Forecast, goal: Goal, target: float | None, twin: float | None
+) -> EpsilonChoice:
     """Candidates where no epsilon meets the goal: what the most part of the cost buys back."""
     row = _row()
-    costs = [_lost(told, told.at(epsilon)) for epsilon in row]
-    found = []
+    costs = [_falling_cost(forecast, forecast.at(epsilon)) for epsilon in row]
+    candidates = []
     for name, share in zip(NAMES, WON_BACK, strict=True):
         limit = (1 - share) * costs[0] + share * costs[-1]
-        epsilon = next(e for e, lost in zip(row, costs, strict=True) if lost <= limit)
+        epsilon = next(e for e, cost in zip(row, costs, strict=True) if cost <= limit)
         got = None
         if target is not None:
-            at = expected(told, told.at(epsilon), twin)
-            got = chance(told, at, target, twin)
-        found.append(candidate(told, name, epsilon, twin, got=got))
-    return EpsilonChoice(goal, target, False, tuple(found), told, twin)
+            at = expected(forecast, forecast.at(epsilon), twin)
+            got = chance(forecast, at, target, twin)
+        candidates.append(candidate(forecast, name, epsilon, twin, got=got))
+    return EpsilonChoice(goal, target, False, tuple(candidates), forecast, twin)
 
 
 def candidate(
-    told: Forecast,
+    forecast: Forecast,
     name: str,
     epsilon: float,
     twin: float | None = None,
@@ -217,53 +219,53 @@ def candidate(
     overlap: float | None = None,
 ) -> Candidate:
     """One epsilon with what it means."""
-    mu = gaussian_mu(epsilon, told.delta)
+    mu = gaussian_mu(epsilon, forecast.delta)
     guess = NormalDist().cdf(mu / 2)
-    line = told.at(epsilon)
-    unit: Unit = told.unit  # type: ignore[assignment]
+    line = forecast.at(epsilon)
+    unit: Unit = forecast.unit  # type: ignore[assignment]
     return Candidate(
         name=name,
         epsilon=epsilon,
         chance=got,
         line=line,
-        expected=expected(told, line, twin),
-        odds_times=odds_times(epsilon, told.delta),
+        expected=expected(forecast, line, twin),
+        odds_times=odds_times(epsilon, forecast.delta),
         best_guess=guess,
-        ten=epsilon_at(sqrt(RELEASES) * mu, told.delta),
-        words=in_words(unit, guess, likes=told.metric != "rmse"),
+        ten=epsilon_at(sqrt(RELEASES) * mu, forecast.delta),
+        words=in_words(unit, guess, likes=forecast.metric != "rmse"),
         overlap=overlap,
     )
 
 
-def expected(told: Forecast, line: ForecastLine, twin: float | None) -> NineInTen:
+def expected(forecast: Forecast, line: ForecastLine, twin: float | None) -> NineInTen:
     """RMSE or recall itself: what the twin reaches and the cost, where the first is known."""
     if twin is None:
         return line.error
     ends = (line.cost.low, line.cost.middle, line.cost.high)
-    if told.metric == "rmse":
+    if forecast.metric == "rmse":
         return NineInTen(*(twin + end for end in ends))
     return NineInTen(*(twin * end for end in ends))
 
 
-def chance(told: Forecast, at: NineInTen, target: float, twin: float | None) -> float:
+def chance(forecast: Forecast, at: NineInTen, target: float, twin: float | None) -> float:
     """That the goal is met: the interval as a Gaussian on the scale on which it was made."""
 
     def scale(value: float) -> float:
         if twin is None:
             return log(max(value, 1e-6))
-        if told.metric != "rmse":
+        if forecast.metric != "rmse":
             return value
         return asinh((value - twin) / OFFSET)
 
     sd = (scale(at.high) - scale(at.low)) / (2 * SURE)
     off = (scale(target) - scale(at.middle)) / max(sd, 1e-9)
-    return NormalDist().cdf(off if told.metric == "rmse" else -off)
+    return NormalDist().cdf(off if forecast.metric == "rmse" else -off)
 
 
-def _lost(told: Forecast, line: ForecastLine) -> float:
+def _falling_cost(forecast: Forecast, line: ForecastLine) -> float:
     """The middle of the cost, as something that falls with epsilon."""
     middle = line.cost.middle
-    return middle if told.metric == "rmse" else 1 - middle
+    return middle if forecast.metric == "rmse" else 1 - middle
 
 
 def _row() -> list[float]:

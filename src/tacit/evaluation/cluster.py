@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
 from tacit.data import splits
-from tacit.data.apart import MOST_APART, Apart
+from tacit.data.apart import MOST_HELD_OUT, HeldOut
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm
 from tacit.evaluation.how import HeldBack
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.engine.spark.table import SparkRatings
 
 FIGURES = ("rmse", "mae")
-Told = Callable[[int, int, float], None]
+Reports = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class ClusterEvaluation:
         return {"note": NOTE, **self.facts, "cells": self.cells}
 
 
-def check(how: HeldBack, *, likes: bool) -> float:
+def check(protocol: HeldBack, *, likes: bool) -> float:
     """Refuse what is judged on one machine only; the share that is held back."""
     one_machine = "leave --engine spark out, or "
-    shares = how.split not in ("time", "date", "probe", "people")
-    if not shares or splits.is_date(how.split) or how.folds is not None:
+    shares = protocol.split not in ("time", "date", "probe", "people")
+    if not shares or splits.is_date(protocol.split) or protocol.folds is not None:
         raise SettingError(
             "on a cluster a random share is held back", remedy=one_machine + "use --split 90/10"
         )
@@ -55,10 +55,10 @@ def check(how: HeldBack, *, likes: bool) -> float:
             "on a cluster ratings are predicted, and likes are none",
             remedy=one_machine + "leave --positive out",
         )
-    share = splits.parse_shares(how.split)
-    if share > MOST_APART:
+    share = splits.parse_shares(protocol.split)
+    if share > MOST_HELD_OUT:
         raise SettingError(
-            f"--split {how.split} holds back more than half", remedy="use --split 90/10"
+            f"--split {protocol.split} holds back more than half", remedy="use --split 90/10"
         )
     return share
 
@@ -66,37 +66,37 @@ def check(how: HeldBack, *, likes: bool) -> float:
 def compare(
     ratings: SparkRatings,
     arms: list[Arm],
-    how: HeldBack,
+    protocol: HeldBack,
     *,
     items: Catalogue | None,
     ready: Callable[[], None],
-    progress: Told | None = None,
+    progress: Reports | None = None,
 ) -> ClusterEvaluation:
     """Fit and judge every arm on every split. `ready` is called before anything is compared
     with a rating: what is booked is booked there."""
     from tacit.engine.spark.scores import judged
 
-    share = check(how, likes=ratings.schema.positive is not None)
+    share = check(protocol, likes=ratings.schema.positive is not None)
     for arm in arms:
         rehearse(arm.make(0), ratings, items=items)
     ready()
     names = list(items.ids if items is not None else ratings.items)
-    found: dict[int, list[dict[str, float]]] = {}
-    done = 0
-    for seed in range(how.seeds):
+    runs: dict[int, list[dict[str, float]]] = {}
+    finished = 0
+    for seed in range(protocol.seeds):
         part = ratings.seen_by(rule(share, seed), judged=True)
-        for place, arm in enumerate(arms):
+        for index, arm in enumerate(arms):
             model = trial(arm.make(seed), part, items=items)
             figures = judged(part, model.personal, names)
-            found.setdefault(place, []).append(figures)
-            done += 1
+            runs.setdefault(index, []).append(figures)
+            finished += 1
             if progress is not None:
-                progress(done, how.seeds * len(arms), 0.0)
-    cells = [line(arm, found[place]) for place, arm in enumerate(arms)]
+                progress(finished, protocol.seeds * len(arms), 0.0)
+    cells = [line(arm, runs[index]) for index, arm in enumerate(arms)]
     facts = {
         "version": __version__,
-        "split": how.split,
-        "seeds": how.seeds,
+        "split": protocol.split,
+        "seeds": protocol.seeds,
         "engine": "spark",
         "scale": [ratings.schema.low, ratings.schema.high],
         "users": ratings.schema.users,
@@ -104,15 +104,15 @@ def compare(
     return ClusterEvaluation(cells, facts)
 
 
-def rule(share: float, seed: int) -> Apart:
+def rule(share: float, seed: int) -> HeldOut:
     """Which ratings a seed holds back."""
     name = f"tacit evaluate {seed}".encode()
-    return Apart(share=share, salt=blake2b(name, digest_size=16).hexdigest())
+    return HeldOut(share=share, salt=blake2b(name, digest_size=16).hexdigest())
 
 
 def line(arm: Arm, runs: list[dict[str, float]]) -> dict[str, Any]:
     """One line of the table: means over the splits, and how they spread."""
-    told: dict[str, Any] = {
+    row: dict[str, Any] = {
         "method": arm.method,
         "unit": arm.unit,
         "calibration": arm.calibration,
@@ -123,6 +123,6 @@ def line(arm: Arm, runs: list[dict[str, float]]) -> dict[str, Any]:
     }
     for name in FIGURES:
         values = [run[name] for run in runs]
-        told[name] = fmean(values)
-        told[f"{name}_sd"] = stdev(values) if len(values) > 1 else None
-    return told
+        row[name] = fmean(values)
+        row[f"{name}_sd"] = stdev(values) if len(values) > 1 else None
+    return row

@@ -24,11 +24,11 @@ def code_digest() -> str:
 
 def digest_of(root: Path) -> str:
     """Of the Python files under a folder, by their names and bytes."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         inner = path.relative_to(root)
         if inner.parts[0] in WITHOUT:
             continue
-        found.update(f"{inner.as_posix()}\n".encode())
-        found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:DIGITS]
+        digest.update(f"{inner.as_posix()}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:DIGITS]

@@ -38,9 +38,9 @@ from tacit.evaluation.told import (
     OFFSET,
     Kind,
     PublicShape,
-    ToldCost,
+    TabulatedCost,
     points_of,
-    told,
+    tabulated_cost,
 )
 
 __all__ = ["LISTS", "NineInTen", "PublicShape", "cost", "error", "forecasts"]
@@ -81,36 +81,36 @@ class NineInTen:
         return self.low <= value <= self.high
 
 
-def forecasts(asked: PublicShape) -> bool:
+def forecasts(shape: PublicShape) -> bool:
     """Whether the model was fitted to this method and unit."""
-    return f"{asked.method} {asked.unit}" in _stored()["surfaces"]
+    return f"{shape.method} {shape.unit}" in _stored()["surfaces"]
 
 
-def cost(asked: PublicShape, mu: float) -> NineInTen:
+def cost(shape: PublicShape, mu: float) -> NineInTen:
     """RMSE above the twin's on a scale of width 4; for lists recall as a share of the
     twin's, surer where `asked.floor` is known. `mu` is the budget in the currency that adds
     (`gaussian_mu`)."""
-    kind: Kind = "cost" if asked.floor is None else "known"
-    return as_read(asked.method, kind, _ends(asked, mu, kind))
+    kind: Kind = "cost" if shape.floor is None else "known"
+    return as_read(shape.method, kind, _ends(shape, mu, kind))
 
 
-def error(asked: PublicShape, mu: float, spread: float | None = None) -> NineInTen:
+def error(shape: PublicShape, mu: float, spread: float | None = None) -> NineInTen:
     """RMSE itself on a scale of width 4, or recall@20. `spread` is the RMSE of a person's
     own mean, where something public says it; it makes the interval much narrower."""
     kind: Kind = "plain" if spread is None else "error"
-    found = as_read(asked.method, kind, _ends(asked, mu, kind))
+    interval = as_read(shape.method, kind, _ends(shape, mu, kind))
     if spread is None:
-        return found
-    return NineInTen(spread * found.low, spread * found.middle, spread * found.high)
+        return interval
+    return NineInTen(spread * interval.low, spread * interval.middle, spread * interval.high)
 
 
 def seconds(method: str, unit: str, ratings: float, items: int) -> float | None:
     """How long a fit takes on one core, from the runs: a power of ratings and of items."""
-    told = _stored()["seconds"].get(f"{method} {unit}")
-    if told is None:
+    coefficients = _stored()["seconds"].get(f"{method} {unit}")
+    if coefficients is None:
         return None
     logs = np.array([1.0, log10(ratings), log10(items)])
-    return float(10 ** (logs @ np.array(told)))
+    return float(10 ** (logs @ np.array(coefficients)))
 
 
 def as_read(method: str, kind: Kind, ends: Matrix) -> NineInTen:
@@ -121,36 +121,36 @@ def as_read(method: str, kind: Kind, ends: Matrix) -> NineInTen:
     lists = method in LISTS
     offset, nothing = (LIST_OFFSET, 1.0) if lists else (OFFSET, 0.0)
     low, middle, high = (float(end) for end in nothing + offset * np.sinh(ends))
-    least = LEAST_SHARE if lists else LEAST_COST
-    low = min(low, middle - least)
-    high = max(high, middle + least)
+    margin = LEAST_SHARE if lists else LEAST_COST
+    low = min(low, middle - margin)
+    high = max(high, middle + margin)
     if lists:
-        high = min(high, max(1 + NO_MORE, middle + least))
+        high = min(high, max(1 + NO_MORE, middle + margin))
         return NineInTen(max(low, 0.0), max(middle, 0.0), high)
-    low = max(low, min(-NO_BETTER, middle - least))
+    low = max(low, min(-NO_BETTER, middle - margin))
     return NineInTen(low, middle, high)
 
 
-def _ends(asked: PublicShape, mu: float, kind: Kind) -> Matrix:
-    return _told(asked.method, asked.unit, kind).ends(asked, mu)
+def _ends(shape: PublicShape, mu: float, kind: Kind) -> Matrix:
+    return _cost_model(shape.method, shape.unit, kind).ends(shape, mu)
 
 
 @cache
-def _told(method: str, unit: str, kind: Kind) -> ToldCost:
+def _cost_model(method: str, unit: str, kind: Kind) -> TabulatedCost:
     stored = _stored()
     name = f"{method} {unit}"
     fitted = stored["surfaces"][name][kind]
     runs = [run for run in stored["runs"] if run["of"] == name]
     scales = Scales(tuple(fitted["lengths"]), *fitted["sizes"])
     loud_by = stored["loud"]
-    kept = loud_by.get(f"{name} {kind}", loud_by[name])
-    loud = LoudLists(*kept) if method in LISTS else Loud(*kept)
+    parameters = loud_by.get(f"{name} {kind}", loud_by[name])
+    loud = LoudLists(*parameters) if method in LISTS else Loud(*parameters)
     points = points_of(method, unit, kind, runs, stored["mus"])
-    return told(points, method, kind, scales, loud)
+    return tabulated_cost(points, method, kind, scales, loud)
 
 
 @cache
 def _stored() -> dict[str, Any]:
     text = files("tacit.evaluation").joinpath(RUNS).read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    stored: dict[str, Any] = json.loads(text)
+    return stored

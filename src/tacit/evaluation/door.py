@@ -144,14 +144,16 @@ def evaluate(
         },
         twin,
     )
-    how = HeldBack(
+    protocol = HeldBack(
         split or ("people" if likes else "90/10"), seeds, folds, hold, fold_in, until, days, listed
     )
-    asked = AskedEvaluation(grid, how, reference=reference, baselines=baselines, public=public)
-    asked.check(ratings.schema.users, likes=likes)
+    request = EvaluationRequest(
+        grid, protocol, reference=reference, baselines=baselines, public=public
+    )
+    request.check(ratings.schema.users, likes=likes)
     if public is not None:
         notice(public.agreement(catalogue))
-    return asked.run(
+    return request.run(
         ratings,
         catalogue,
         out=out,
@@ -161,13 +163,13 @@ def evaluate(
     )
 
 
-class AskedEvaluation:
+class EvaluationRequest:
     """An evaluation that was asked for: checked before a rating is read, then run."""
 
     def __init__(
         self,
         grid: Grid,
-        how: HeldBack,
+        protocol: HeldBack,
         *,
         reference: bool = True,
         baselines: bool = True,
@@ -175,7 +177,7 @@ class AskedEvaluation:
     ) -> None:
         self.grid = grid
         self.public = public
-        self.how = how
+        self.how = protocol
         self.reference = reference and grid.twin
         self.baselines = baselines
         self.arms: list[Arm] = []
@@ -194,7 +196,7 @@ class AskedEvaluation:
         if self.reference and not any(
             arm.method == best and arm.calibration == "none" for arm in self.arms
         ):
-            alone = replace(
+            reference_grid = replace(
                 self.grid,
                 methods=(best,),
                 units=(None,),
@@ -203,7 +205,7 @@ class AskedEvaluation:
                 settings={},
                 options=dict(self.grid.options) | {"engine": None, "devices": None},
             )
-            self.references = alone.arms(people)[0]
+            self.references = reference_grid.arms(people)[0]
         return orders
 
     def run(
@@ -240,7 +242,7 @@ class AskedEvaluation:
         )
         swept = run(
             ratings,
-            [_alone(arm, processes) for arm in (*self.arms, *self.references)],
+            [_share_threads(arm, processes) for arm in (*self.arms, *self.references)],
             self.how,
             items=items,
             public=self.public,
@@ -250,8 +252,8 @@ class AskedEvaluation:
             progress=progress,
             ready=book,
         )
-        beside = swept.task.arms[len(self.arms) :]
-        return conclude(swept, self._facts(swept), beside, self.left_out)
+        references = swept.task.arms[len(self.arms) :]
+        return conclude(swept, self._facts(swept), references, self.left_out)
 
     def _simple(self, *, likes: bool) -> tuple[str, ...]:
         """The baselines that say something: of likes, what is popular."""
@@ -261,16 +263,16 @@ class AskedEvaluation:
 
     def _facts(self, swept: SweptCells) -> dict[str, Any]:
         """What the numbers depend on."""
-        how = self.how
+        protocol = self.how
         data = swept.task.ratings
         return {
             "version": __version__,
-            "split": how.split if how.folds is None else f"{how.folds} folds",
-            "seeds": how.seeds if how.folds is None else None,
-            "until": how.until,
-            "lets_the_future_in": how.lets_the_future_in and data.time is not None,
-            "by_day": how.by_day and data.time is not None,
-            "listed": how.listed,
+            "split": protocol.split if protocol.folds is None else f"{protocol.folds} folds",
+            "seeds": protocol.seeds if protocol.folds is None else None,
+            "until": protocol.until,
+            "lets_the_future_in": protocol.lets_the_future_in and data.time is not None,
+            "by_day": protocol.by_day and data.time is not None,
+            "listed": protocol.listed,
             "users": data.schema.users,
             "scale": [data.schema.low, data.schema.high],
             "people": data.n_users,
@@ -294,12 +296,12 @@ def _check_public(orders: Sequence[Order], public: PublicPeople) -> None:
         check_public(order, public)
 
 
-def _alone(arm: Arm, processes: int) -> Arm:
+def _share_threads(arm: Arm, processes: int) -> Arm:
     """Processes share the cores, unless threads were asked for."""
     if processes == 1 or arm.options.get("threads") is not None:
         return arm
-    each = max((cpu_count() or 1) // processes, 1)
-    return replace(arm, options=dict(arm.options) | {"threads": each})
+    threads = max((cpu_count() or 1) // processes, 1)
+    return replace(arm, options=dict(arm.options) | {"threads": threads})
 
 
 def _check_kinds(
@@ -334,24 +336,26 @@ def _check_how(
     check_names(None, population)
 
 
-def _budgets(given: Any) -> tuple[float, ...]:
+def _budgets(epsilons: Any) -> tuple[float, ...]:
     remedy = "give a number above 0, or a list such as [0.1, 1, 10]"
-    if isinstance(given, bool | str | None) or not (isinstance(given, int | float | Iterable)):
-        raise SettingError(f"epsilons is {given!r}, not numbers", remedy=remedy)
-    found = tuple(number("epsilons", each, remedy) for each in _several(given))
-    if not found:
+    if isinstance(epsilons, bool | str | None) or not (
+        isinstance(epsilons, int | float | Iterable)
+    ):
+        raise SettingError(f"epsilons is {epsilons!r}, not numbers", remedy=remedy)
+    budgets = tuple(number("epsilons", epsilon, remedy) for epsilon in _several(epsilons))
+    if not budgets:
         raise SettingError("epsilons names no value", remedy=remedy)
-    return found
+    return budgets
 
 
-def _several(given: Any) -> tuple[Any, ...]:
-    if isinstance(given, str):
-        return tuple(part.strip() for part in given.split(","))
-    if isinstance(given, int | float):
-        return (float(given),)
-    if not isinstance(given, Iterable):
+def _several(values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str):
+        return tuple(part.strip() for part in values.split(","))
+    if isinstance(values, int | float):
+        return (float(values),)
+    if not isinstance(values, Iterable):
         raise SettingError(
-            f"a {type(given).__name__} names nothing to compare",
+            f"a {type(values).__name__} names nothing to compare",
             remedy='give one name or a list, such as ["user", "rating"]',
         )
-    return tuple(given)
+    return tuple(values)

@@ -48,35 +48,40 @@ class Loud:
     """Of tastes that the twin finds, as a log to base 10 of times those of films."""
 
 
-def excess(unit: str, people: float, items: int, each: float, mu: float, loud: Loud) -> float:
+def excess(unit: str, people: float, items: int, per_user: float, mu: float, loud: Loud) -> float:
     """RMSE above the twin's on a scale of width 4. `mu` is the budget in the currency that
-    adds, `each` the ratings of a person."""
+    adds, `per_user` the ratings of a person."""
     chance, share = slices(items)
-    rated = people * each * chance
-    whole = each if unit == "user" else 1.0
-    noise = whole / (mu * rated) ** 2
+    rated = people * per_user * chance
+    unit_ratings = per_user if unit == "user" else 1.0
+    noise = unit_ratings / (mu * rated) ** 2
     plain = RESIDUAL / rated
-    lost = _lost(NATURE.effect**2, plain, 10**loud.effects * noise)
+    added = _added_variance(NATURE.effect**2, plain, 10**loud.effects * noise)
     if loud.tastes is not None:
-        strength, known = _tastes(each, 10**loud.strength)
-        lost += known @ _lost(
-            strength[:, None], plain / known[:, None], 10**loud.tastes * noise / known[:, None]
+        strength, known_share = _tastes(per_user, 10**loud.strength)
+        added += known_share @ _added_variance(
+            strength[:, None],
+            plain / known_share[:, None],
+            10**loud.tastes * noise / known_share[:, None],
         )
-    return sqrt(ERROR**2 + float(share @ lost)) - ERROR
+    return sqrt(ERROR**2 + float(share @ added)) - ERROR
 
 
-def _lost(drawn: Matrix | float, plain: Matrix, noise: Matrix) -> Matrix:
+def _added_variance(prior_variance: Matrix | float, plain: Matrix, noise: Matrix) -> Matrix:
     """What noise adds to the variance of what is known of each item."""
     noisy = plain + noise
-    return np.asarray(drawn * noisy / (drawn + noisy) - drawn * plain / (drawn + plain))
+    return np.asarray(
+        prior_variance * noisy / (prior_variance + noisy)
+        - prior_variance * plain / (prior_variance + plain)
+    )
 
 
-def _tastes(each: float, times: float) -> tuple[Matrix, Matrix]:
+def _tastes(per_user: float, times: float) -> tuple[Matrix, Matrix]:
     """The variance of each taste, and which share of it a person's ratings tell."""
     strength: Matrix = NATURE.decay ** np.arange(NATURE.tastes, dtype=np.float64)
     strength *= times * NATURE.taste**2 / strength.sum()
-    told = each * strength
-    return strength, told / (told + RESIDUAL)
+    evidence = per_user * strength
+    return strength, evidence / (evidence + RESIDUAL)
 
 
 @cache

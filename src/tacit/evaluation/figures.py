@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.evaluation.summed import COUNTED, FigureSums, MeasuredSettings
-from tacit.rounds.state import known
+from tacit.rounds.state import is_filled
 
 LEVEL = 0.9
 """How often an interval holds, at least."""
@@ -82,17 +82,17 @@ class Ratio:
         """
         if self.spread.law == "gaussian":
             return self._fieller(self.spread.reach(self.outside))
-        far = self.spread.reach(self.outside / 2)
-        low, high = max(0.0, self.top - far), max(0.0, self.top + far)
-        most = self.bottom + far
-        least = self.bottom - far
-        return (low / most if most > 0 else 0.0, high / least if least > 0 else inf)
+        reach = self.spread.reach(self.outside / 2)
+        low, high = max(0.0, self.top - reach), max(0.0, self.top + reach)
+        largest = self.bottom + reach
+        smallest = self.bottom - reach
+        return (low / largest if largest > 0 else 0.0, high / smallest if smallest > 0 else inf)
 
-    def _fieller(self, far: float) -> tuple[float, float]:
+    def _fieller(self, reach: float) -> tuple[float, float]:
         """(top - t bottom)^2 <= far^2 (1 + t^2)."""
-        a = self.bottom**2 - far**2
+        a = self.bottom**2 - reach**2
         b = self.top * self.bottom
-        c = self.top**2 - far**2
+        c = self.top**2 - reach**2
         if a <= 0 or self.bottom <= 0:
             return 0.0, inf
         root = sqrt(max(0.0, b * b - a * c))
@@ -103,14 +103,14 @@ def figures(
     sums: FigureSums, settings: MeasuredSettings, law: Law, width: float
 ) -> tuple[Figure, ...]:
     """All that was asked for. `width`: rating points to a point of the inner scale."""
-    found: list[Figure] = []
-    if known(sums.errors):
-        found.append(_rmse(sums, settings, law, width))
-    if known(sums.hits):
-        found.append(_recall(sums, settings, law))
-    if known(sums.lists):
-        found += _coverage(sums, settings, law)
-    return tuple(found)
+    collected: list[Figure] = []
+    if is_filled(sums.errors):
+        collected.append(_rmse(sums, settings, law, width))
+    if is_filled(sums.hits):
+        collected.append(_recall(sums, settings, law))
+    if is_filled(sums.lists):
+        collected += _coverage(sums, settings, law)
+    return tuple(collected)
 
 
 def _ratio(sums: FigureSums, part: str, law: Law) -> Ratio:
@@ -123,13 +123,13 @@ def _rmse(sums: FigureSums, settings: MeasuredSettings, law: Law, width: float) 
     ratio = _ratio(sums, "errors", law)
     scale = sqrt(settings.worst) * width
     low, high = ratio.interval
-    most = 4.0 * width
+    largest_error = 4.0 * width
     value = ratio.value
     return Figure(
         "rmse",
-        None if value is None else min(most, scale * sqrt(value)),
-        min(most, scale * sqrt(low)),
-        min(most, scale * sqrt(high)) if high < inf else most,
+        None if value is None else min(largest_error, scale * sqrt(value)),
+        min(largest_error, scale * sqrt(low)),
+        min(largest_error, scale * sqrt(high)) if high < inf else largest_error,
         f"root mean squared error over at most {settings.most} ratings of a person that the "
         "fit did not see; a person's mean squared error counts up to "
         f"{settings.worst * width * width:.4g}",
@@ -156,8 +156,8 @@ def _coverage(sums: FigureSums, settings: MeasuredSettings, law: Law) -> tuple[F
     spread = PartNoise(law, sums.noise["lists"])
     low, value, high = _effective(counts, spread, settings.places)
     items = len(counts)
-    far = spread.reach(2 * (1 - LEVEL) / items)
-    surely = float((counts > far).sum()) / items
+    reach = spread.reach(2 * (1 - LEVEL) / items)
+    surely = float((counts > reach).sum()) / items
     return (
         Figure(
             f"coverage@{settings.places}",
@@ -178,12 +178,12 @@ def _coverage(sums: FigureSums, settings: MeasuredSettings, law: Law) -> tuple[F
 
 
 def _effective(
-    counts: NDArray[np.float64], spread: PartNoise, places: int
+    counts: NDArray[np.float64], spread: PartNoise, length: int
 ) -> tuple[float, float | None, float]:
     """(sum of counts)^2 / sum of squares, as a share of all items. The noise of a sum of many
     is Gaussian enough; each of the two sums is given half of the chance to be outside."""
     items = len(counts)
-    least = min(places, items) / items
+    least_share = min(length, items) / items
     z = NormalDist().inv_cdf(1 - (1 - LEVEL) / 4)
     total = float(counts.sum())
     squares = float(np.square(counts).sum()) - items * spread.sd**2
@@ -194,14 +194,14 @@ def _effective(
     sd = spread.sd * sqrt(items * SPIKE[spread.law] * spread.sd**2 + 4 * max(above, 0.0))
     above, below = squares + z * sd, squares - z * sd
     fewest = max(0.0, total - total_far)
-    low = fewest**2 / above / items if above > 0 else least
+    low = fewest**2 / above / items if above > 0 else least_share
     high = (total + total_far) ** 2 / below / items if below > 0 else 1.0
     value = None
     if below > 0 and fewest > 0:
-        value = min(1.0, max(least, total**2 / squares / items))
-    return min(1.0, max(least, low)), value, min(1.0, max(least, high))
+        value = min(1.0, max(least_share, total**2 / squares / items))
+    return min(1.0, max(least_share, low)), value, min(1.0, max(least_share, high))
 
 
-def told(found: tuple[Figure, ...]) -> list[dict[str, Any]]:
+def figure_records(figures: tuple[Figure, ...]) -> list[dict[str, Any]]:
     """For JSON."""
-    return [asdict(each) for each in found]
+    return [asdict(figure) for figure in figures]

@@ -111,10 +111,10 @@ class Forecast:
 
     def plot(self) -> Figure:
         """The cost and its interval against epsilon."""
-        from tacit.evaluation.report.charts import drawn
+        from tacit.evaluation.report.charts import render
         from tacit.evaluation.report.curve import draw_costs
 
-        return drawn(draw_costs(self), mark="")
+        return render(draw_costs(self), mark="")
 
     def _repr_html_(self) -> str:
         from tacit.evaluation.report.curve import cost_table
@@ -122,64 +122,64 @@ class Forecast:
         return cost_table(self)
 
 
-def _ends(found: NineInTen) -> str:
-    return f"{found.middle:.3f} ({found.low:.3f} to {found.high:.3f})"
+def _ends(interval: NineInTen) -> str:
+    return f"{interval.middle:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def forecast(
-    asked: PublicShape,
+    shape: PublicShape,
     *,
     delta: float,
     epsilons: tuple[float, ...] = ROW,
-    each: float | None = None,
+    per_user: float | None = None,
     scale: tuple[float, float] = (1.0, 5.0),
     spread: float | None = None,
 ) -> Forecast:
-    """Costs of a method at each epsilon. `asked.each` is ignored where `each` is None: then
+    """Costs of a method at each epsilon. `asked.each` is ignored where `per_user` is None: then
     the interval covers every number of ratings a person that is common."""
     bare = Forecast(
-        asked.method,
-        asked.unit,
+        shape.method,
+        shape.unit,
         delta,
-        asked.people,
-        asked.items,
-        each,
-        asked.features,
+        shape.people,
+        shape.items,
+        per_user,
+        shape.features,
         *scale,
         spread,
         (),
-        asked.floor,
+        shape.floor,
     )
     lines = tuple(_line(bare, epsilon) for epsilon in sorted(set(epsilons)))
     return Forecast(**(vars(bare) | {"lines": lines}))
 
 
-def _line(told: Forecast, epsilon: float) -> ForecastLine:
-    mu = gaussian_mu(epsilon, told.delta)
-    width = (told.high - told.low) / 4 if told.metric == "rmse" else 1.0
-    spread = None if told.spread is None else told.spread / width
-    guesses = GUESSES if told.each is None else (told.each,)
+def _line(forecast: Forecast, epsilon: float) -> ForecastLine:
+    mu = gaussian_mu(epsilon, forecast.delta)
+    width = (forecast.high - forecast.low) / 4 if forecast.metric == "rmse" else 1.0
+    spread = None if forecast.spread is None else forecast.spread / width
+    guesses = GUESSES if forecast.each is None else (forecast.each,)
     shapes = [
         PublicShape(
-            told.method,
-            told.unit,
-            told.people,
-            told.items,
-            min(each, told.items),
-            told.features,
-            told.popular_share,
+            forecast.method,
+            forecast.unit,
+            forecast.people,
+            forecast.items,
+            min(per_user, forecast.items),
+            forecast.features,
+            forecast.popular_share,
         )
-        for each in guesses
+        for per_user in guesses
     ]
-    costs = [model.cost(asked, mu) for asked in shapes]
-    errors = [model.error(asked, mu, spread) for asked in shapes]
-    return ForecastLine(epsilon, _all(costs, width), _all(errors, width))
+    costs = [model.cost(shape, mu) for shape in shapes]
+    errors = [model.error(shape, mu, spread) for shape in shapes]
+    return ForecastLine(epsilon, _cover(costs, width), _cover(errors, width))
 
 
-def _all(found: list[NineInTen], width: float) -> NineInTen:
+def _cover(intervals: list[NineInTen], width: float) -> NineInTen:
     """One interval over several, with the middle of the middle one."""
     return NineInTen(
-        width * min(one.low for one in found),
-        width * found[len(found) // 2].middle,
-        width * max(one.high for one in found),
+        width * min(interval.low for interval in intervals),
+        width * intervals[len(intervals) // 2].middle,
+        width * max(interval.high for interval in intervals),
     )

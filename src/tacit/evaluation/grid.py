@@ -41,24 +41,28 @@ def candidates(
         raise SettingError("no method is named", remedy="give --method A,B")
     fields = {name: find(name).Settings.model_fields.keys() for name in methods}
     for setting, values in sweep.items():
-        if not any(setting in known for known in fields.values()):
-            known = sorted({each for own in fields.values() for each in own})
+        if not any(setting in setting_names for setting_names in fields.values()):
+            setting_names = sorted(
+                {field_name for method_fields in fields.values() for field_name in method_fields}
+            )
             raise SettingError(
                 f"none of {', '.join(methods)} has a setting {setting!r}",
-                remedy=f"their settings are: {', '.join(known) or 'none'}",
+                remedy=f"their settings are: {', '.join(setting_names) or 'none'}",
             )
         if not values:
             raise SettingError(f"--sweep {setting} names no value")
-    made = tuple(_each(fields, sweep))
-    if len(made) > MOST:
+    contestants = tuple(_contestants(fields, sweep))
+    if len(contestants) > MOST:
         raise SettingError(
-            f"{len(made):,} candidates are more than {MOST:,}", remedy="sweep fewer values"
+            f"{len(contestants):,} candidates are more than {MOST:,}", remedy="sweep fewer values"
         )
-    return made
+    return contestants
 
 
-def _each(fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]) -> Iterator[Contestant]:
-    for name, known in fields.items():
-        own = {setting: sweep[setting] for setting in sweep if setting in known}
-        for values in product(*own.values()):
-            yield Contestant(name, dict(zip(own, values, strict=True)))
+def _contestants(
+    fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]
+) -> Iterator[Contestant]:
+    for name, method_fields in fields.items():
+        swept = {setting: sweep[setting] for setting in sweep if setting in method_fields}
+        for values in product(*swept.values()):
+            yield Contestant(name, dict(zip(swept, values, strict=True)))

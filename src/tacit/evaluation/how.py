@@ -35,11 +35,11 @@ class HeldBack:
 
     def check(self) -> None:
         """Refuse, before a rating is read, what cannot be."""
-        how = self.split
-        if splits.is_date(how):
-            splits.parse_date(how)
-        elif how not in ("time", "date", "probe", "people"):
-            splits.parse_shares(how)
+        split = self.split
+        if splits.is_date(split):
+            splits.parse_date(split)
+        elif split not in ("time", "date", "probe", "people"):
+            splits.parse_shares(split)
         if self.until is not None:
             splits.parse_date(self.until)
         if not 0 < self.fold_in < 1:
@@ -93,7 +93,7 @@ class HeldBack:
     def part(self, ratings: Ratings, number: int) -> Split:
         """One split of the row."""
         if self.folds is not None:
-            for place, part in enumerate(splits.k_fold(ratings, self.folds)):
-                if place == number:
+            for fold, part in enumerate(splits.k_fold(ratings, self.folds)):
+                if fold == number:
                     return part
         return splits.make(ratings, self.split, seed=number, hold=self.hold, fold_in=self.fold_in)

@@ -48,45 +48,47 @@ def interval(runs: Sequence[Sums | None]) -> Interval | None:
     return paired(runs, None)
 
 
-def paired(runs: Sequence[Sums | None], others: Sequence[Sums | None] | None) -> Interval | None:
-    """Of the difference between two models' metric, run by run; `others` None for the
+def paired(
+    runs: Sequence[Sums | None], other_runs: Sequence[Sums | None] | None
+) -> Interval | None:
+    """Of the difference between two models' metric, run by run; `other_runs` None for the
     metric itself."""
     values: list[float] = []
     rows: list[NDArray[np.integer[Any]]] = []
     pulls: list[Floats] = []
-    for place, run in enumerate(runs):
-        other = None if others is None else others[place]
-        if run is None or (others is not None and other is None):
+    for index, run in enumerate(runs):
+        other_run = None if other_runs is None else other_runs[index]
+        if run is None or (other_runs is not None and other_run is None):
             return None
         value = run.value()
-        less = 0.0 if other is None else other.value()
+        less = 0.0 if other_run is None else other_run.value()
         if value is None or less is None:
             return None
         values.append(value - less)
         rows.append(run.row)
         pulls.append(run.pull())
-        if other is not None:
-            rows.append(other.row)
-            pulls.append(-other.pull())
+        if other_run is not None:
+            rows.append(other_run.row)
+            pulls.append(-other_run.pull())
     if not values:
         return None
     if len(rows) == 1:  # where everybody stands once
         return _around(values, pulls[0], len(rows[0]))
     row, pull = np.concatenate(rows), np.concatenate(pulls)
-    each = np.bincount(row, pull) / len(values)
-    return _around(values, each, int((np.bincount(row) > 0).sum()))
+    person_pulls = np.bincount(row, pull) / len(values)
+    return _around(values, person_pulls, int((np.bincount(row) > 0).sum()))
 
 
-def _around(values: list[float], each: Floats, people: int) -> Interval:
-    """`each` is how far a person moves the mean."""
+def _around(values: list[float], person_pulls: Floats, people: int) -> Interval:
+    """`person_pulls` is how far a person moves the mean."""
     runs = len(values)
     mean = float(np.mean(values))
     if people < 2:
         return Interval(mean)
-    over_people = float(each @ each)
+    over_people = float(person_pulls @ person_pulls)
     over_runs = float(np.var(values, ddof=1)) / runs if runs > 1 else 0.0
-    whole = over_people + over_runs
-    reach = _reach(over_people, people, over_runs, runs) * sqrt(whole)
+    variance = over_people + over_runs
+    reach = _reach(over_people, people, over_runs, runs) * sqrt(variance)
     return Interval(mean, mean - reach, mean + reach)
 
 
@@ -95,8 +97,8 @@ def _reach(over_people: float, people: int, over_runs: float, runs: int) -> floa
     parts = over_people**2 / (people - 1)
     if runs > 1:
         parts += over_runs**2 / (runs - 1)
-    whole = (over_people + over_runs) ** 2
-    freedom = whole / parts if parts > 0 else float(people - 1)
+    squared_variance = (over_people + over_runs) ** 2
+    freedom = squared_variance / parts if parts > 0 else float(people - 1)
     return student(freedom)
 
 

@@ -103,7 +103,7 @@ def invent(shape: Shape, nature: Nature | None = None, seed: int = 0) -> tuple[R
     rng = np.random.default_rng(seed)
     world = _World(shape, nature, rng)
     rows = list(world.rows(rng))
-    counts = np.concatenate([each for each, _, _ in rows])
+    counts = np.concatenate([block_counts for block_counts, _, _ in rows])
     ids = [str(item) for item in range(shape.items)]
     ratings = Ratings(
         Schema(shape.low, shape.high, source="invented"),
@@ -113,7 +113,7 @@ def invent(shape: Shape, nature: Nature | None = None, seed: int = 0) -> tuple[R
         np.concatenate([item for _, item, _ in rows]).astype(np.uint32),
         np.concatenate([value for _, _, value in rows]).astype(np.float32),
     )
-    tags = [f"genre {one}" for one in range(shape.tags)]
+    tags = [f"genre {genre}" for genre in range(shape.tags)]
     tagged = world.tagged.astype(np.uint8) if shape.tags else None
     return ratings, Catalogue(ids, tags=tags, tagged=tagged)
 
@@ -138,10 +138,10 @@ class _World:
         strength *= nature.taste / np.sqrt((strength**2).sum())
         self.strength = strength
         self.tagged = rng.random((items, max(shape.tags, 1))) < 0.15
-        told = _unit(self.tagged @ rng.normal(size=(max(shape.tags, 1), nature.tastes)))
+        tag_factors = _unit(self.tagged @ rng.normal(size=(max(shape.tags, 1), nature.tastes)))
         share = nature.told if shape.tags else 0.0
-        own = rng.normal(size=(items, nature.tastes))
-        self.loading = np.sqrt(share) * told + np.sqrt(1 - share) * own
+        untagged_factors = rng.normal(size=(items, nature.tastes))
+        self.loading = np.sqrt(share) * tag_factors + np.sqrt(1 - share) * untagged_factors
         self.drawing = rng.normal(size=(items, nature.interests))
         self.drawing *= nature.interest / np.sqrt(nature.interests)
         fame = _unit(self.fame)
@@ -169,30 +169,30 @@ class _World:
         key += interest @ self.drawing.T
         key += rng.gumbel(size=key.shape)
         counts = self._counts(people, rng)
-        most = int(counts.max())
-        first = np.argpartition(-key, min(most, key.shape[1] - 1), axis=1)
-        first = first[:, :most]
-        mine = np.take_along_axis(key, first, axis=1)
-        best = np.take_along_axis(first, np.argsort(-mine, axis=1), axis=1)
-        best[np.arange(most) >= counts[:, None]] = self.shape.items
+        longest = int(counts.max())
+        candidates = np.argpartition(-key, min(longest, key.shape[1] - 1), axis=1)
+        candidates = candidates[:, :longest]
+        candidate_keys = np.take_along_axis(key, candidates, axis=1)
+        best = np.take_along_axis(candidates, np.argsort(-candidate_keys, axis=1), axis=1)
+        best[np.arange(longest) >= counts[:, None]] = self.shape.items
         best.sort(axis=1)
-        person, place = np.nonzero(best < self.shape.items)
-        item = best[person, place]
+        person, column = np.nonzero(best < self.shape.items)
+        item = best[person, column]
         level = nature.level * rng.normal(size=people)
         score = MEAN + level[person] + self.effect[item]
-        score += liking[person, item] - _chosen(nature)
+        score += liking[person, item] - _choice_bias(nature)
         score += nature.noise * rng.normal(size=len(item))
         return counts, item, self._values(score)
 
     def _counts(self, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Log-normal, at least one and at most half of the items, with the declared mean."""
-        most = max(1, self.shape.items // 2)
-        drawn = rng.lognormal(0.0, self.nature.activity, people)
-        wanted = min(self.shape.each, 0.8 * most)
-        scale = wanted / drawn.mean()
+        limit = max(1, self.shape.items // 2)
+        activity = rng.lognormal(0.0, self.nature.activity, people)
+        target_mean = min(self.shape.each, 0.8 * limit)
+        scale = target_mean / activity.mean()
         for _ in range(20):  # clipping moves the mean
-            counts = np.clip(np.rint(scale * drawn), 1, most)
-            scale *= wanted / counts.mean()
+            counts = np.clip(np.rint(scale * activity), 1, limit)
+            scale *= target_mean / counts.mean()
         return np.asarray(counts, dtype=np.int64)
 
     def _values(self, score: Matrix) -> Matrix:
@@ -204,7 +204,7 @@ class _World:
         return np.clip(value, shape.low, shape.high)
 
 
-def _chosen(nature: Nature) -> float:
+def _choice_bias(nature: Nature) -> float:
     """What choosing by taste adds to the mean rating, to first order."""
     return nature.choice * nature.taste
 

@@ -46,15 +46,15 @@ def invent(ratings: Ratings, items: Catalogue | None) -> list[InventedPerson]:
     counts = item_counts(ratings)
     famous = np.argsort(-counts, kind="stable")
     famous = famous[counts[famous] > 0][:KNOWN]
-    found: list[InventedPerson] = []
+    people: list[InventedPerson] = []
     if items is not None and items.tagged is not None and len(items.tags) > 2:
         # The ratings have the catalogue's own index where one was given.
-        found = _by_genre(famous, items)
-    if len(found) < 3:
-        found = _by_fame(famous)
+        people = _by_genre(famous, items)
+    if len(people) < 3:
+        people = _by_fame(famous)
     if ratings.schema.positive is not None:
-        return [_without_dislikes(person) for person in found]
-    return found
+        return [_without_dislikes(person) for person in people]
+    return people
 
 
 def _without_dislikes(person: InventedPerson) -> InventedPerson:
@@ -71,20 +71,20 @@ def _by_genre(famous: NDArray[np.int64], items: Catalogue) -> list[InventedPerso
     assert items.tagged is not None
     tagged = items.tagged[famous].astype(np.bool_)
     out: list[InventedPerson] = []
-    taken: set[int] = set()
+    used: set[int] = set()
     # Genres that some but not most famous items have tell people apart best.
     share = tagged.mean(axis=0)
     order = np.argsort(np.abs(share - 0.2), kind="stable")
     for genre in order.tolist():
         if len(out) == 3:
             break
-        inside = [i for i in famous[tagged[:, genre]].tolist() if i not in taken]
-        outside = [i for i in famous[~tagged[:, genre]].tolist() if i not in taken]
+        inside = [i for i in famous[tagged[:, genre]].tolist() if i not in used]
+        outside = [i for i in famous[~tagged[:, genre]].tolist() if i not in used]
         if len(inside) < LIKES or len(outside) < DISLIKES:
             continue
         likes = tuple(inside[:LIKES])
         dislikes = tuple(outside[:DISLIKES])
-        taken |= set(likes) | set(dislikes)
+        used |= set(likes) | set(dislikes)
         out.append(_person(f"likes {items.tags[genre]}", likes, dislikes))
     return out
 
@@ -94,10 +94,10 @@ def _by_fame(famous: NDArray[np.int64]) -> list[InventedPerson]:
     out = []
     third = max(len(rows) // 3, 1)
     names = ("likes what everybody knows", "likes the less known", "likes what few know")
-    for place, name in enumerate(names):
-        likes = tuple(rows[place * third : place * third + LIKES])
-        others = [row for row in rows if row not in likes]
-        dislikes = tuple(others[place::3][:DISLIKES])
+    for index, name in enumerate(names):
+        likes = tuple(rows[index * third : index * third + LIKES])
+        other_rows = [row for row in rows if row not in likes]
+        dislikes = tuple(other_rows[index::3][:DISLIKES])
         out.append(_person(name, likes, dislikes))
     return out
 
@@ -106,17 +106,17 @@ def _person(name: str, likes: tuple[int, ...], dislikes: tuple[int, ...]) -> Inv
     return InventedPerson(
         name,
         (*likes, *dislikes),
-        (*(2.0 - place % 2 for place in range(len(likes))),) + (-1.0,) * len(dislikes),
+        (*(2.0 - index % 2 for index in range(len(likes))),) + (-1.0,) * len(dislikes),
     )
 
 
-def shown(personal: PersonalModel, people: list[InventedPerson]) -> list[list[Any]]:
+def example_lists(personal: PersonalModel, people: list[InventedPerson]) -> list[list[Any]]:
     """The list of each, as rows of the catalogue."""
     lists = []
     for person in people:
-        own = person.own
-        found = order_scores(personal, own, None)
-        allowed = np.ones(len(found.scores), np.bool_)
-        allowed[own.items] = False
-        lists.append(top(found.scores, SHOWN, allowed).tolist())
+        user_ratings = person.own
+        ordered = order_scores(personal, user_ratings, None)
+        allowed = np.ones(len(ordered.scores), np.bool_)
+        allowed[user_ratings.items] = False
+        lists.append(top(ordered.scores, SHOWN, allowed).tolist())
     return lists

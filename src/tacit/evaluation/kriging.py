@@ -62,9 +62,9 @@ class Surface:
 
     @cached_property
     def _factor(self) -> tuple[Matrix, bool]:
-        whole = covariance(self.places, self.groups, self.scales)
-        found: tuple[Matrix, bool] = cho_factor(whole, lower=True)
-        return found
+        kernel = covariance(self.places, self.groups, self.scales)
+        factor: tuple[Matrix, bool] = cho_factor(kernel, lower=True)
+        return factor
 
     @cached_property
     def _middle(self) -> float:
@@ -74,15 +74,15 @@ class Surface:
     def _weights(self) -> Matrix:
         return np.asarray(cho_solve(self._factor, self.values - self._middle))
 
-    def at(self, places: Matrix) -> tuple[Matrix, Matrix]:
+    def at(self, points: Matrix) -> tuple[Matrix, Matrix]:
         """Mean and standard deviation at places of a group that was never seen."""
-        cross = shared(places, self.places, self.scales)
+        cross = shared(points, self.places, self.scales)
         mean = self._middle + cross @ self._weights
         pulled = solve_triangular(self._factor[0], cross.T, lower=True)
-        own = np.einsum("ij,ij->i", places, places) * PLANE + PLANE
-        own += self.scales.departure**2 + self.scales.peculiar**2
-        own += self.scales.noise**2 + LEAST**2
-        variance = own - np.einsum("ij,ij->j", pulled, pulled)
+        prior_variance = np.einsum("ij,ij->i", points, points) * PLANE + PLANE
+        prior_variance += self.scales.departure**2 + self.scales.peculiar**2
+        prior_variance += self.scales.noise**2 + LEAST**2
+        variance = prior_variance - np.einsum("ij,ij->j", pulled, pulled)
         return mean, np.sqrt(np.maximum(variance, LEAST**2))
 
     def left_out(self, together: Groups | None = None) -> tuple[Matrix, Matrix]:
@@ -107,71 +107,71 @@ def shared(left: Matrix, right: Matrix, scales: Scales) -> Matrix:
     return PLANE * (1 + left @ right.T) + scales.departure**2 * smooth
 
 
-def covariance(places: Matrix, groups: Groups, scales: Scales) -> Matrix:
+def covariance(points: Matrix, groups: Groups, scales: Scales) -> Matrix:
     """Of all points with each other."""
-    whole = shared(places, places, scales)
-    whole += _peculiar(places, groups, scales)
-    whole[np.diag_indices(len(whole))] += scales.noise**2 + LEAST**2
-    return whole
+    kernel = shared(points, points, scales)
+    kernel += _peculiar(points, groups, scales)
+    kernel[np.diag_indices(len(kernel))] += scales.noise**2 + LEAST**2
+    return kernel
 
 
-def _peculiar(places: Matrix, groups: Groups, scales: Scales) -> Matrix:
-    first = places[:, :1] / scales.turn
+def _peculiar(points: Matrix, groups: Groups, scales: Scales) -> Matrix:
+    first_axis = points[:, :1] / scales.turn
     same = groups[:, None] == groups[None, :]
-    near = np.exp(-0.5 * _squares(first, first))
+    near = np.exp(-0.5 * _squares(first_axis, first_axis))
     return np.asarray(scales.peculiar**2 * same * near)
 
 
 def _squares(left: Matrix, right: Matrix) -> Matrix:
-    found = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)
-    return np.asarray(np.maximum(found - 2 * left @ right.T, 0.0))
+    norms = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)
+    return np.asarray(np.maximum(norms - 2 * left @ right.T, 0.0))
 
 
 def unlikeliness(
-    logs: Matrix, places: Matrix, values: Matrix, groups: Groups
+    logs: Matrix, points: Matrix, values: Matrix, groups: Groups
 ) -> tuple[float, Matrix]:
     """The negative log of the likelihood and its slope in each logged scale, with a weak
     prior that keeps scales near 1."""
     scales = Scales.unpacked(logs)
-    whole = covariance(places, groups, scales)
-    factor = cho_factor(whole, lower=True)
+    kernel = covariance(points, groups, scales)
+    factor = cho_factor(kernel, lower=True)
     centred = values - values.mean()
     weights = cho_solve(factor, centred)
     size = np.log(np.diag(factor[0])).sum()
     total = 0.5 * float(centred @ weights) + float(size)
     inner = cho_solve(factor, np.eye(len(values))) - np.outer(weights, weights)
     lengths = np.array(scales.lengths)
-    smooth = scales.departure**2 * np.exp(-0.5 * _squares(places / lengths, places / lengths))
-    own = _peculiar(places, groups, scales)
+    smooth = scales.departure**2 * np.exp(-0.5 * _squares(points / lengths, points / lengths))
+    peculiar = _peculiar(points, groups, scales)
     slopes = []
     for column, length in enumerate(lengths):
-        apart = (places[:, column, None] - places[:, column]) ** 2 / length**2
-        slopes.append(0.5 * np.sum(inner * smooth * apart))
+        squared_distance = (points[:, column, None] - points[:, column]) ** 2 / length**2
+        slopes.append(0.5 * np.sum(inner * smooth * squared_distance))
     slopes.append(np.sum(inner * smooth))
-    slopes.append(np.sum(inner * own))
-    apart = (places[:, 0, None] - places[:, 0]) ** 2 / scales.turn**2
-    slopes.append(0.5 * np.sum(inner * own * apart))
+    slopes.append(np.sum(inner * peculiar))
+    squared_distance = (points[:, 0, None] - points[:, 0]) ** 2 / scales.turn**2
+    slopes.append(0.5 * np.sum(inner * peculiar * squared_distance))
     slopes.append(np.trace(inner) * scales.noise**2)
     return total + 0.5 * float(logs @ logs), np.array(slopes) + logs
 
 
 def fit_scales(
-    places: Matrix, values: Matrix, groups: Groups, *, start: Scales | None = None, steps: int = 60
+    points: Matrix, values: Matrix, groups: Groups, *, start: Scales | None = None, steps: int = 60
 ) -> Scales:
     """The likeliest scales, looked for from `start`."""
     from scipy.optimize import minimize
 
-    columns = places.shape[1]
+    columns = points.shape[1]
     spread = float(values.std())
     if start is None:
         start = Scales((1.5,) * columns, spread, spread / 2, 1.0, spread / 5)
-    found = minimize(
+    solution = minimize(
         unlikeliness,
         start.packed(),
-        args=(places, values, groups),
+        args=(points, values, groups),
         jac=True,
         method="L-BFGS-B",
         bounds=[(-5.0, 4.0)] * (columns + 4),
         options={"maxiter": steps},
     )
-    return Scales.unpacked(found.x)
+    return Scales.unpacked(solution.x)

@@ -49,7 +49,7 @@ class LoudLists:
     """Likes at which a person is known by half."""
 
 
-def found(
+def forecast_recall(
     unit: str,
     people: float,
     items: int,
@@ -62,22 +62,22 @@ def found(
     without noise, where something public says it."""
     chance, listed = _most_liked(items)
     liked = people * each * chance
-    whole = each if unit == "user" else 1.0
+    unit_ratings = each if unit == "user" else 1.0
     paired = looks_at_pairs(unit, people, items, each, mu)
     part = POPULAR_SHARE if paired else 1.0
-    noise = whole / (part * (mu * liked) ** 2)
+    noise = unit_ratings / (part * (mu * liked) ** 2)
     popular = float(listed.sum())
-    known = each / (each + 10**loud.few)
-    beyond = (1 - popular) * min(10**loud.gain * known, 1.0)
+    known_share = each / (each + 10**loud.few)
+    beyond = (1 - popular) * min(10**loud.gain * known_share, 1.0)
     if floor is not None:
         beyond = popular * max(1 / floor - 1, 0.0)
     counts = float(listed @ (1 / (1 + 10**loud.counts * noise)))
-    left = 0.0
+    surviving_share = 0.0
     if paired:
         reach = people * mu
-        heard = reach / sqrt(_covered(unit, items, reach)) * each**loud.busy
-        left = 1 / (1 + (10**loud.pairs / heard) ** loud.steep)
-    return counts + beyond * left, popular + beyond
+        signal = reach / sqrt(_covered(unit, items, reach)) * each**loud.busy
+        surviving_share = 1 / (1 + (10**loud.pairs / signal) ** loud.steep)
+    return counts + beyond * surviving_share, popular + beyond
 
 
 @cache
@@ -85,15 +85,15 @@ def _most_liked(items: int) -> tuple[Matrix, Matrix]:
     """The chance of one item of each slice by popularity, and of those of its items that are
     among the twenty most liked."""
     chance, share = slices(items)
-    first = np.minimum(np.cumsum(share / chance), LISTED)
-    return chance, np.diff(first, prepend=0.0) * chance
+    cumulative = np.minimum(np.cumsum(share / chance), LISTED)
+    return chance, np.diff(cumulative, prepend=0.0) * chance
 
 
 @cache
-def looks_at_pairs(unit: str, people: float, items: int, each: float, mu: float) -> bool:
+def looks_at_pairs(unit: str, people: float, items: int, per_user: float, mu: float) -> bool:
     """Whether lists are made from pairs of items, and not from popularity alone: the method's
     own rule."""
-    likes = row_likes(each) if unit == "user" else each
+    likes = row_likes(per_user) if unit == "user" else per_user
     return foreseen_pairs(unit, people, items, likes, mu) >= 1
 
 
@@ -103,10 +103,10 @@ def _covered(unit: str, items: int, reach: float) -> int:
 
 
 @cache
-def row_likes(each: float) -> float:
+def row_likes(per_user: float) -> float:
     """Likes of a person as the method reads them off rows whose weight stops growing: of people
-    who like `each` on average, some many times more than others."""
+    who like `per_user` on average, some many times more than others."""
     normal = NormalDist(0.0, NATURE.activity)
-    drawn = np.exp([normal.inv_cdf((one + 0.5) / PEOPLE) for one in range(PEOPLE)])
-    likes = each * drawn / drawn.mean()
+    activity = np.exp([normal.inv_cdf((index + 0.5) / PEOPLE) for index in range(PEOPLE)])
+    likes = per_user * activity / activity.mean()
     return float((likes / np.sqrt(np.maximum(likes, EVEN))).mean() ** 2)

@@ -21,22 +21,24 @@ Lists = NDArray[np.int32]
 def lists_of(personal: PersonalModel, on: Prepared, longest: int) -> Lists:
     """The list of every listed person, without what she has rated; places that no item is
     left for are -1."""
-    own = on.own
+    user_ratings = on.own
     if isinstance(personal, Simple) and personal.score is not None:
-        return same_for_all(personal.score, longest, own.ptr, own.item)
-    values = on.own_inner
+        return same_for_all(personal.score, longest, user_ratings.ptr, user_ratings.item)
+    values = on.user_normalized
 
     def score(start: int, stop: int) -> Floats:
-        cells = slice(int(own.ptr[start]), int(own.ptr[stop]))
+        cells = slice(int(user_ratings.ptr[start]), int(user_ratings.ptr[stop]))
         return personal.score_block(
-            own.ptr[start : stop + 1] - cells.start, own.item[cells], values[cells]
+            user_ratings.ptr[start : stop + 1] - cells.start,
+            user_ratings.item[cells],
+            values[cells],
         )
 
-    return top_n_all(score, len(on.listed), longest, own.ptr, own.item)
+    return top_n_all(score, len(on.listed), longest, user_ratings.ptr, user_ratings.item)
 
 
 def looks(
-    lists: Lists, on: Prepared, places: Sequence[int]
+    lists: Lists, on: Prepared, lengths: Sequence[int]
 ) -> tuple[dict[str, NDArray[Any]], dict[str, float | None]]:
     """Person by person: novelty, in bits (the mean of -log2 of the share of people who rated
     an item), and popularity lift (how much more popular a list is than what the person
@@ -44,35 +46,35 @@ def looks(
     list."""
     bits = -np.log2(on.share)
     taste = on.own_share
-    each: dict[str, NDArray[Any]] = {}
-    whole: dict[str, float | None] = {}
-    for place in places:
-        shown = lists[:, :place]
-        filled = shown >= 0
-        known = np.maximum(shown, 0)
+    per_person: dict[str, NDArray[Any]] = {}
+    overall: dict[str, float | None] = {}
+    for length in lengths:
+        listed = lists[:, :length]
+        filled = listed >= 0
+        item_rows = np.maximum(listed, 0)
         number = np.maximum(filled.sum(axis=1), 1)
-        novelty = np.where(filled, bits[known], 0).sum(axis=1) / number
-        share = np.where(filled, on.share[known], 0).sum(axis=1) / number
-        each[f"novelty@{place}"] = novelty.astype(np.float32)
-        each[f"popularity_lift@{place}"] = (share / taste - 1).astype(np.float32)
-        distinct = len(np.unique(shown[filled]))
-        whole[f"coverage@{place}"] = distinct / max(on.own.n_items, 1)
-    return each, whole
+        novelty = np.where(filled, bits[item_rows], 0).sum(axis=1) / number
+        share = np.where(filled, on.share[item_rows], 0).sum(axis=1) / number
+        per_person[f"novelty@{length}"] = novelty.astype(np.float32)
+        per_person[f"popularity_lift@{length}"] = (share / taste - 1).astype(np.float32)
+        distinct = len(np.unique(listed[filled]))
+        overall[f"coverage@{length}"] = distinct / max(on.own.n_items, 1)
+    return per_person, overall
 
 
 def overlap(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
     """How many items two lists of each person have in common."""
     people, width = one.shape
-    both = np.concatenate([one, other], axis=1).astype(np.int64)
-    both.sort(axis=1)
-    same = (both[:, 1:] == both[:, :-1]) & (both[:, 1:] >= 0)
+    merged = np.concatenate([one, other], axis=1).astype(np.int64)
+    merged.sort(axis=1)
+    same = (merged[:, 1:] == merged[:, :-1]) & (merged[:, 1:] >= 0)
     return same.sum(axis=1) if people and width else np.zeros(people, np.int64)
 
 
-def alike(one: NDArray[Any], other: NDArray[Any], place: int) -> tuple[Floats, Floats]:
+def alike(one: NDArray[Any], other: NDArray[Any], length: int) -> tuple[Floats, Floats]:
     """At a length: the share of the other's list that is in one, and the F-score of one as
     an answer to the other. They differ where a list is not full."""
-    mine, theirs = one[:, :place], other[:, :place]
+    mine, theirs = one[:, :length], other[:, :length]
     common = overlap(mine, theirs).astype(np.float64)
     long_mine = (mine >= 0).sum(axis=1)
     long_theirs = (theirs >= 0).sum(axis=1)

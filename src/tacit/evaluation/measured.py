@@ -80,15 +80,15 @@ class Measured:
     def to_json(self) -> dict[str, Any]:
         """For the file of a cell."""
         return {
-            "arrays": {name: pack(each) for name, each in self.arrays.items()},
+            "arrays": {name: pack(array) for name, array in self.arrays.items()},
             "numbers": dict(self.numbers),
         }
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Measured:
+    def from_json(cls, stored: Mapping[str, Any]) -> Measured:
         """From the file of a cell."""
-        arrays = {name: unpack(each) for name, each in found["arrays"].items()}
-        return cls(arrays, found["numbers"])
+        arrays = {name: unpack(array) for name, array in stored["arrays"].items()}
+        return cls(arrays, stored["numbers"])
 
     @property
     def sums(self) -> dict[str, Sums]:
@@ -100,17 +100,17 @@ class Measured:
         if "asked" not in self.arrays:
             return {}
         row = self.arrays["row"]
-        asked = _double(self.arrays["asked"])
-        found = {
-            "rmse": Sums(row, _double(self.arrays["squared"]), asked, True),
-            "mae": Sums(row, _double(self.arrays["absolute"]), asked),
+        counts = _double(self.arrays["asked"])
+        sums = {
+            "rmse": Sums(row, _double(self.arrays["squared"]), counts, True),
+            "mae": Sums(row, _double(self.arrays["absolute"]), counts),
         }
         for share in INSIDE:
             inside = self.arrays.get(f"inside{share}")
             if inside is not None:
                 tried = _double(self.arrays["tried"])
-                found[f"inside{share}"] = Sums(row, _double(inside), tried)
-        return found
+                sums[f"inside{share}"] = Sums(row, _double(inside), tried)
+        return sums
 
     @cached_property
     def _found(self) -> dict[str, Sums]:
@@ -118,11 +118,11 @@ class Measured:
             return {}
         row = self.arrays["listed"]
         ones = np.ones(len(row))
-        each = self.ranking.each(*PLACES)
+        metrics = self.ranking.each(*PLACES)
         for name in ("novelty", "popularity_lift"):
-            for place in PLACES:
-                each[f"{name}@{place}"] = _double(self.arrays[f"{name}@{place}"])
-        return {name: Sums(row, values, ones) for name, values in each.items()}
+            for length in PLACES:
+                metrics[f"{name}@{length}"] = _double(self.arrays[f"{name}@{length}"])
+        return {name: Sums(row, values, ones) for name, values in metrics.items()}
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -131,10 +131,10 @@ class Measured:
         lists = self.arrays["lists"].astype(np.int32)
         relevant = self.arrays["relevant"]
         ptr = np.concatenate([[0], np.cumsum(relevant)]).astype(np.int64)
-        found = Ranking(lists, ptr, np.zeros(0, np.uint32))
+        ranking = Ranking(lists, ptr, np.zeros(0, np.uint32))
         # A cached property, filled by hand: the items themselves are not kept.
-        found.__dict__["hits"] = hits[:, : lists.shape[1]].astype(np.bool_)
-        return found
+        ranking.__dict__["hits"] = hits[:, : lists.shape[1]].astype(np.bool_)
+        return ranking
 
 
 def measured(
@@ -147,36 +147,36 @@ def measured(
     if on.rated and personal.ranks_by != "score" and len(on.asked):
         arrays |= _predictions(personal, on, threads)
     if lists and len(on.listed):
-        made = lists_of(personal, on, LONGEST)
-        ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
+        top_lists = lists_of(personal, on, LONGEST)
+        ranking = Ranking(top_lists, on.relevant_ptr, on.relevant_item)
         small = np.int16 if on.split.train.n_items < 2**15 else np.int32
         arrays |= {
             "listed": on.people[on.listed],
-            "lists": made.astype(small),
+            "lists": top_lists.astype(small),
             "hits": np.packbits(ranking.hits, axis=1),
             "relevant": ranking.relevant.astype(np.int32),
             "listed_given": np.diff(on.own.ptr).astype(np.int32),
         }
         arrays |= _found_by_fifth(ranking, on)
-        more, numbers = looks(made, on, PLACES)
-        arrays |= more
+        list_arrays, numbers = looks(top_lists, on, PLACES)
+        arrays |= list_arrays
     return Measured(arrays, numbers)
 
 
 def _answers(personal: PersonalModel, on: Prepared, threads: int) -> tuple[Floats, Floats | None]:
     """All predictions; people over threads, some at a time."""
 
-    def told(ends: tuple[int, int]) -> tuple[Floats, Floats | None]:
+    def predict(ends: tuple[int, int]) -> tuple[Floats, Floats | None]:
         return personal.predict_cells_error(on.cells(*ends))
 
     shares = on.shares(threads)
     if len(shares) == 1:
-        return told(shares[0])
+        return predict(shares[0])
     with ThreadPoolExecutor(max(threads, 1)) as pool:
-        found = list(pool.map(told, shares))
-    errors = [sd for _, sd in found if sd is not None]
-    mean = np.concatenate([each for each, _ in found])
-    return mean, np.concatenate(errors) if len(errors) == len(found) else None
+        predictions = list(pool.map(predict, shares))
+    errors = [sd for _, sd in predictions if sd is not None]
+    mean = np.concatenate([means for means, _ in predictions])
+    return mean, np.concatenate(errors) if len(errors) == len(predictions) else None
 
 
 def _predictions(personal: PersonalModel, on: Prepared, threads: int) -> dict[str, NDArray[Any]]:
@@ -185,8 +185,8 @@ def _predictions(personal: PersonalModel, on: Prepared, threads: int) -> dict[st
     mean, sd = _answers(personal, on, threads)
     predicted = schema.middle + schema.unit_width * mean
     error = np.clip(predicted, schema.low, schema.high) - test.value
-    whole = np.isfinite(error).all()
-    if not whole:
+    complete = np.isfinite(error).all()
+    if not complete:
         # A method may not improve by staying silent: nothing is known of it.
         return {}
     rows = on.asked
@@ -225,10 +225,10 @@ def _cdf(absolute: Floats, schema: Schema) -> NDArray[np.int64]:
 
 def _by_fifth(on: Prepared, squared: Floats, absolute: Floats) -> Floats:
     """Rows: ratings, squared and absolute errors; columns: fifths of items."""
-    fifth = on.asked_fifth
+    fifth = on.queried_fifth
     return np.stack(
         [
-            on.asked_by_fifth,
+            on.queried_by_fifth,
             np.bincount(fifth, squared, FIFTHS),
             np.bincount(fifth, absolute, FIFTHS),
         ]
@@ -239,12 +239,12 @@ def _found_by_fifth(ranking: Ranking, on: Prepared) -> dict[str, NDArray[Any]]:
     """At each length, rows: relevant items, those found, places of lists; columns: fifths."""
     relevant = np.bincount(on.fifth[on.relevant_item], minlength=FIFTHS)
     out: dict[str, NDArray[Any]] = {}
-    for place in PLACES:
-        shown = ranking.lists[:, :place]
-        hits = ranking.hits[:, :place]
-        found = np.bincount(on.fifth[shown[hits]], minlength=FIFTHS)
-        every = np.bincount(on.fifth[shown[shown >= 0]], minlength=FIFTHS)
-        out[f"fifth_found@{place}"] = np.stack([relevant, found, every])
+    for length in PLACES:
+        listed = ranking.lists[:, :length]
+        hits = ranking.hits[:, :length]
+        hit_counts = np.bincount(on.fifth[listed[hits]], minlength=FIFTHS)
+        listed_counts = np.bincount(on.fifth[listed[listed >= 0]], minlength=FIFTHS)
+        out[f"fifth_found@{length}"] = np.stack([relevant, hit_counts, listed_counts])
     return out
 
 
@@ -258,14 +258,14 @@ def _inside(mean: Floats, sd: Floats, on: Prepared) -> dict[str, NDArray[Any]]:
     with np.errstate(invalid="ignore"):
         off = np.abs(actual - mean) / sd
     starts = test.ptr[on.asked]
-    known = np.isfinite(off)
-    if not known.any():
+    finite = np.isfinite(off)
+    if not finite.any():
         return {}
     counts = {
         f"inside{share}": _by_person((off <= reach).astype(np.float64), starts)
         for share, reach in INSIDE.items()
     }
-    return counts | {"tried": _by_person(known.astype(np.float64), starts)}
+    return counts | {"tried": _by_person(finite.astype(np.float64), starts)}
 
 
 def _tried(personal: PersonalModel, on: Prepared) -> tuple[Floats, Floats]:
@@ -274,12 +274,12 @@ def _tried(personal: PersonalModel, on: Prepared) -> tuple[Floats, Floats]:
     mean = np.full(len(test), np.nan)
     sd = mean.copy()
     for row in on.asked[:TRIED].tolist():
-        own: Own
-        own, ask = on.cells(row, row + 1).person(0)
-        first = int(test.ptr[row])
-        told = slice(first, first + len(ask))
-        all_mean, all_sd = personal.predict(own)
-        mean[told], sd[told] = all_mean[ask], all_sd[ask]
+        user_ratings: Own
+        user_ratings, ask = on.cells(row, row + 1).person(0)
+        start = int(test.ptr[row])
+        span = slice(start, start + len(ask))
+        all_mean, all_sd = personal.predict(user_ratings)
+        mean[span], sd[span] = all_mean[ask], all_sd[ask]
     return mean, sd
 
 

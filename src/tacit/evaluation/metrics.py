@@ -72,11 +72,19 @@ class Ranking:
         """Whether each place of each list holds a relevant item."""
         rows = np.arange(len(self.lists), dtype=np.int64)
         width = 1 + max(int(self.lists.max(initial=0)), int(self.item.max(initial=0)))
-        wanted = np.repeat(rows, self.relevant) * width + self.item  # ascending, as the rows are
+        relevant_keys = (
+            np.repeat(rows, self.relevant) * width + self.item
+        )  # ascending, as the rows are
         listed = rows[:, None] * width + self.lists
-        place = np.minimum(np.searchsorted(wanted, listed), max(len(wanted) - 1, 0))
-        found = wanted[place] == listed if len(wanted) else np.zeros(listed.shape, dtype=np.bool_)
-        return found & (self.lists >= 0)
+        position = np.minimum(
+            np.searchsorted(relevant_keys, listed), max(len(relevant_keys) - 1, 0)
+        )
+        matched = (
+            relevant_keys[position] == listed
+            if len(relevant_keys)
+            else np.zeros(listed.shape, dtype=np.bool_)
+        )
+        return matched & (self.lists >= 0)
 
     def recalls(self, k: int) -> Floats:
         """Each person's relevant items among the first k, as a share of the most that could
@@ -110,8 +118,8 @@ class Ranking:
     def reciprocal_ranks(self, k: int) -> Floats:
         """One over the place of each person's first hit, 0 without one: MRR is their mean."""
         hits = self._hits_at(k)
-        first = np.argmax(hits, axis=1) + 1.0
-        return np.where(hits.any(axis=1), 1 / first, 0.0)
+        rank = np.argmax(hits, axis=1) + 1.0
+        return np.where(hits.any(axis=1), 1 / rank, 0.0)
 
     def any_hits(self, k: int) -> Floats:
         """1 for each person with a relevant item among the first k, else 0."""
@@ -133,24 +141,26 @@ class Ranking:
         """The share of people with at least one relevant item among the first k."""
         return self._mean_over_people(self.any_hits(k))
 
-    def each(self, *places: int) -> dict[str, Floats]:
+    def each(self, *lengths: int) -> dict[str, Floats]:
         """Every metric at every k, one number a person; NaN for a person with no relevant
         item."""
         able = np.where(self.relevant > 0, 1.0, np.nan)
         return {
             f"{name}@{k}": getattr(self, form)(k) * able
-            for k in places
+            for k in lengths
             for name, form in FORMS.items()
         }
 
-    def table(self, *places: int) -> dict[str, float | None]:
+    def table(self, *lengths: int) -> dict[str, float | None]:
         """`{"recall@20": …, "ndcg@20": …, "precision@20": …, …}` for each k: the means of
         `each`."""
-        return {name: self._mean_over_people(values) for name, values in self.each(*places).items()}
+        return {
+            name: self._mean_over_people(values) for name, values in self.each(*lengths).items()
+        }
 
     def _found(self, k: int) -> Floats:
-        found: NDArray[np.int64] = self._hits_at(k).sum(axis=1)
-        return found.astype(np.float64)
+        counts: NDArray[np.int64] = self._hits_at(k).sum(axis=1)
+        return counts.astype(np.float64)
 
     def _hits_at(self, k: int) -> NDArray[np.bool_]:
         if not 1 <= k <= self.lists.shape[1]:

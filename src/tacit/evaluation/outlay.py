@@ -37,7 +37,7 @@ bounded. One block of people at a time has them."""
 
 
 @dataclass(frozen=True)
-class Outlay:
+class Resources:
     """Of one fit on one machine."""
 
     rounds: int
@@ -54,10 +54,12 @@ class Outlay:
         return vars(self).copy()
 
 
-def outlay(method: Method, plan: Plan, people: int | None, items: int, each: float) -> Outlay:
+def resources(
+    method: Method, plan: Plan, people: int | None, items: int, per_user: float
+) -> Resources:
     """Rounds that stand in for others are not counted: one of the two is made."""
-    made = [round_ for round_ in plan.rounds if not round_.instead]
-    parts = [part for round_ in made for part in round_.parts]
+    rounds = [round_ for round_ in plan.rounds if not round_.instead]
+    parts = [part for round_ in rounds for part in round_.parts]
     numbers = sum(part.numbers for part in parts)
     grams = [part.size for part in parts if part.form == "gram"]
     memory = took = None
@@ -66,12 +68,12 @@ def outlay(method: Method, plan: Plan, people: int | None, items: int, each: flo
         rows = [part for part in parts if part.form == "rows"]
         lines = max((part.width for part in rows if part.size == 1), default=0)
         wide = max((part.width for part in rows if part.size > 1), default=1)
-        one = max(RATING, WORD * wide)
-        memory = PROGRAM + round(one * people * each) + ENTRY * entries
+        rating_bytes = max(RATING, WORD * wide)
+        memory = PROGRAM + round(rating_bytes * people * per_user) + ENTRY * entries
         memory += LINE * lines * min(people, most_people(max(lines, 1)))
-        took = seconds(method.name, plan.unit, people * each, items)
-    return Outlay(
-        rounds=len(made),
+        took = seconds(method.name, plan.unit, people * per_user, items)
+    return Resources(
+        rounds=len(rounds),
         rank=rank(method, plan),
         numbers=numbers,
         released_bytes=WORD * numbers,
@@ -82,19 +84,19 @@ def outlay(method: Method, plan: Plan, people: int | None, items: int, each: flo
 
 def rank(method: Method, plan: Plan) -> int:
     """How many tastes the plan pays for."""
-    asked = getattr(method.settings, "rank", None)
+    rank_limit = getattr(method.settings, "rank", None)
     if method.name.startswith("covariance"):
-        asked = asked or RANK
-    found = 0
+        rank_limit = rank_limit or RANK
+    factors = 0
     for round_, part in plan.parts:
         if part.form == "gram":
-            found = max(found, min(part.size, asked or part.size))
+            factors = max(factors, min(part.size, rank_limit or part.size))
         elif round_.name.startswith("factors"):
             # A symmetric matrix of factors and a vector: d(d+3)/2 numbers an item.
-            found = max(found, round((sqrt(9 + 8 * part.width) - 3) / 2))
+            factors = max(factors, round((sqrt(9 + 8 * part.width) - 3) / 2))
         elif round_.name.startswith("sweep"):
             return part.width - 1
-    return found
+    return factors
 
 
 def items_above(part: Part, noise: float, unit: str, shape: Shape) -> int | None:
@@ -107,14 +109,14 @@ def items_above(part: Part, noise: float, unit: str, shape: Shape) -> int | None
     """
     if part.form != "rows" or part.size != shape.items:
         return None
-    one = 1 / sqrt(shape.each) if unit == "user" else 1.0
+    contribution = 1 / sqrt(shape.each) if unit == "user" else 1.0
     if part.name != "weights":
-        one *= Nature().effect
-    return int((raters(shape) * one > noise).sum())
+        contribution *= Nature().effect
+    return int((raters(shape) * contribution > noise).sum())
 
 
 def raters(shape: Shape) -> NDArray[np.float64]:
     """Expected number of raters of each item, the most popular first."""
     chance = popularity(shape.items, Nature())
-    found = shape.people * shape.each * chance
-    return np.minimum(found, shape.people)
+    expected = shape.people * shape.each * chance
+    return np.minimum(expected, shape.people)

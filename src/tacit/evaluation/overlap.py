@@ -59,12 +59,12 @@ class Overlaps:
         rising = np.maximum.accumulate(self.shared)
         if rising[-1] < level:
             return None
-        place = int(np.argmax(rising >= level))
-        if place == 0:
+        index = int(np.argmax(rising >= level))
+        if index == 0:
             return self.epsilons[0]
-        before, after = rising[place - 1], rising[place]
-        part = (level - before) / (after - before)
-        logs = [log(self.epsilons[place - 1]), log(self.epsilons[place])]
+        below, above = rising[index - 1], rising[index]
+        part = (level - below) / (above - below)
+        logs = [log(self.epsilons[index - 1]), log(self.epsilons[index])]
         return float(f"{exp(logs[0] + part * (logs[1] - logs[0])):.2g}")
 
 
@@ -90,15 +90,15 @@ def overlaps(
     total: NDArray[np.float64] = np.zeros(len(row))
     for run in range(runs):
         count = min(PEOPLE, users)
-        chosen = np.sort(rng.choice(users, count, replace=False))
-        asked = _rows(ratings, chosen)
-        best = _lists(twin, asked)
-        for place, epsilon in enumerate(scaled):
+        sample = np.sort(rng.choice(users, count, replace=False))
+        sampled_ratings = _rows(ratings, sample)
+        best = _lists(twin, sampled_ratings)
+        for index, epsilon in enumerate(scaled):
             if tell:
-                tell(run * len(row) + place, runs * len(row), f"{row[place]:g}")
+                tell(run * len(row) + index, runs * len(row), f"{row[index]:g}")
             model = trial(make(epsilon), ratings, items=items, users=users)
-            total[place] += _shared(best, _lists(model, asked))
-    return Overlaps(row, tuple(float(one) for one in total / runs))
+            total[index] += _shared(best, _lists(model, sampled_ratings))
+    return Overlaps(row, tuple(float(share) for share in total / runs))
 
 
 def stand_ins(shape: Shape, *, likes: bool, seed: int = 0) -> tuple[Ratings, Catalogue]:
@@ -108,9 +108,9 @@ def stand_ins(shape: Shape, *, likes: bool, seed: int = 0) -> tuple[Ratings, Cat
     if not likes:
         return ratings, items
     schema = ratings.schema
-    least = schema.low + LIKED * (schema.high - schema.low)
-    liked = ratings.take(ratings.value >= least)
-    return replace(liked, schema=replace(schema, positive=least)), items
+    threshold = schema.low + LIKED * (schema.high - schema.low)
+    liked = ratings.take(ratings.value >= threshold)
+    return replace(liked, schema=replace(schema, positive=threshold)), items
 
 
 def _stronger(make: Make, epsilon: float, people: int, users: int) -> float:
@@ -126,30 +126,30 @@ def _stronger(make: Make, epsilon: float, people: int, users: int) -> float:
     return min(epsilon_at(gaussian_mu(epsilon, delta) * people / users, delta), 1e4)
 
 
-def _rows(ratings: Ratings, chosen: NDArray[np.int64]) -> Ratings:
+def _rows(ratings: Ratings, users: NDArray[np.int64]) -> Ratings:
     keep = np.zeros(ratings.n_users, dtype=np.bool_)
-    keep[chosen] = True
+    keep[users] = True
     return ratings.take(keep[ratings.user])
 
 
-def _lists(model: Model, asked: Ratings) -> NDArray[np.int32]:
+def _lists(model: Model, ratings: Ratings) -> NDArray[np.int32]:
     """Lists of everybody asked, without what she has rated."""
     from tacit.kernels.topn import top_n_all
 
-    schema = asked.schema
-    inner = (asked.value.astype(np.float64) - schema.middle) / schema.unit_width
+    schema = ratings.schema
+    inner = (ratings.value.astype(np.float64) - schema.middle) / schema.unit_width
 
     def score(start: int, stop: int) -> NDArray[np.float64]:
-        cells = slice(int(asked.ptr[start]), int(asked.ptr[stop]))
+        cells = slice(int(ratings.ptr[start]), int(ratings.ptr[stop]))
         return model.personal.score_block(
-            asked.ptr[start : stop + 1] - cells.start, asked.item[cells], inner[cells]
+            ratings.ptr[start : stop + 1] - cells.start, ratings.item[cells], inner[cells]
         )
 
-    return top_n_all(score, asked.n_users, PLACES, asked.ptr, asked.item)
+    return top_n_all(score, ratings.n_users, PLACES, ratings.ptr, ratings.item)
 
 
 def _shared(left: NDArray[np.int32], right: NDArray[np.int32]) -> float:
     """Mean share of places in common; an empty place (-1) is shared with nobody."""
-    both = (left[:, :, None] == right[:, None, :]) & (left >= 0)[:, :, None]
-    places = np.maximum((left >= 0).sum(axis=1), 1)
-    return float((both.any(axis=2).sum(axis=1) / places).mean())
+    matches = (left[:, :, None] == right[:, None, :]) & (left >= 0)[:, :, None]
+    lengths = np.maximum((left >= 0).sum(axis=1), 1)
+    return float((matches.any(axis=2).sum(axis=1) / lengths).mean())

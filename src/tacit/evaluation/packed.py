@@ -25,7 +25,7 @@ def pack(array: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def unpack(found: Mapping[str, Any]) -> NDArray[Any]:
+def unpack(packed: Mapping[str, Any]) -> NDArray[Any]:
     """The array that `pack` wrote."""
-    data = zlib.decompress(base64.b64decode(found["data"]))
-    return np.frombuffer(data, dtype=found["dtype"]).reshape(found["shape"])
+    data = zlib.decompress(base64.b64decode(packed["data"]))
+    return np.frombuffer(data, dtype=packed["dtype"]).reshape(packed["shape"])

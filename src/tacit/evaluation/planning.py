@@ -14,7 +14,7 @@ from tacit.errors import SettingError
 from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
 from tacit.evaluation.forecast import ROW, Forecast
 from tacit.evaluation.overlap import HIGH, LOW, MIDDLE, RUNS, Overlaps, overlaps, stand_ins
-from tacit.evaluation.worth import Outlook, foretold, worth
+from tacit.evaluation.worth import Outlook, foretold, plan_report
 from tacit.fitting.check import check
 from tacit.fitting.likes import check_likes
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
@@ -55,14 +55,14 @@ def plan(
     _check_shape(each, spread)
     _check_row(row)
     count("users", users)
-    made = find(_named(method, positive))(epsilon=epsilon, **options)
+    instance = find(_named(method, positive))(epsilon=epsilon, **options)
     schema, catalogue = schema_of(scale, users, positive), catalogue_of(items)
-    check_likes(check(made, people=users), schema)
-    return worth(
-        made,
+    check_likes(check(instance, people=users), schema)
+    return plan_report(
+        instance,
         schema,
         catalogue,
-        each=each,
+        per_user=each,
         spread=spread,
         popular_share=popular_share,
         epsilons=tuple(row),
@@ -120,8 +120,10 @@ def choose(
     schema = schema_of(scale, users, positive)
     catalogue = catalogue_of(items)
     order = check(cls(epsilon=ANY_EPSILON, **options), people=users)
-    told = foretold(order, schema, catalogue, each=each, spread=spread, popular_share=popular_share)
-    if told is None:
+    forecast = foretold(
+        order, schema, catalogue, per_user=each, spread=spread, popular_share=popular_share
+    )
+    if forecast is None:
         raise SettingError(
             f"there is no forecast for {name} as it is asked for",
             remedy="choose among bayes, bias, als, covariance-svd and ease, with their own "
@@ -134,15 +136,15 @@ def choose(
                 return cls(**(options | {"calibration": "none", "delta": None}))
             return cls(epsilon=epsilon, **options)
 
-        found = _overlaps(make, told, public, runs, tell)
-        return ranged(told, found, twin)
+        curve = _overlaps(make, forecast, public, runs, tell)
+        return ranged(forecast, curve, twin)
     assert target is not None
-    _check_goal(told, target, rmse is not None)
-    return solve(told, target, twin=twin)
+    _check_goal(forecast, target, rmse is not None)
+    return solve(forecast, target, twin=twin)
 
 
 def _overlaps(
-    make: Any, told: Forecast, public: Ratings | None, runs: int, tell: Tell | None
+    make: Any, forecast: Forecast, public: Ratings | None, runs: int, tell: Tell | None
 ) -> Overlaps:
     if public is not None:
         public = as_ratings(public)
@@ -150,32 +152,32 @@ def _overlaps(
     from tacit.evaluation.forecast import GUESSES
     from tacit.evaluation.invent import Shape
 
-    likes = told.metric != "rmse"
-    each = told.each or GUESSES[1]
+    likes = forecast.metric != "rmse"
+    per_user = forecast.each or GUESSES[1]
     shape = Shape(
-        told.people,
-        told.items,
+        forecast.people,
+        forecast.items,
         # Somewhat over half of all ratings are likes.
-        min(each * (1.8 if likes else 1.0), told.items / 2),
+        min(per_user * (1.8 if likes else 1.0), forecast.items / 2),
     )
     people, items = stand_ins(shape, likes=likes)
-    return overlaps(make, people, items=items, people=told.people, runs=runs, tell=tell)
+    return overlaps(make, people, items=items, people=forecast.people, runs=runs, tell=tell)
 
 
-def ranged(told: Forecast, found: Overlaps, twin: float | None) -> EpsilonChoice:
+def ranged(forecast: Forecast, curve: Overlaps, twin: float | None) -> EpsilonChoice:
     """Candidates at overlaps of 20, 50 and 80 %."""
     names = ("careful", "balanced", "accurate")
     levels = (LOW, MIDDLE, HIGH)
-    places = [found.crossing(level) for level in levels]
-    if places[0] is None:
-        return unmet(told, "range", None, twin)
-    last = found.epsilons[-1]
-    made = []
-    for name, level, place in zip(names, levels, places, strict=True):
-        reached = level if place is not None else found.shared[-1]
-        made.append(candidate(told, name, place or last, twin, overlap=reached))
-    met = places[-1] is not None
-    return EpsilonChoice("range", None, met, tuple(made), told, twin)
+    crossings = [curve.crossing(level) for level in levels]
+    if crossings[0] is None:
+        return unmet(forecast, "range", None, twin)
+    largest = curve.epsilons[-1]
+    candidates = []
+    for name, level, crossing in zip(names, levels, crossings, strict=True):
+        reached = level if crossing is not None else curve.shared[-1]
+        candidates.append(candidate(forecast, name, crossing or largest, twin, overlap=reached))
+    met = crossings[-1] is not None
+    return EpsilonChoice("range", None, met, tuple(candidates), forecast, twin)
 
 
 def schema_of(scale: tuple[float, float], users: int, positive: float | bool | None) -> Schema:
@@ -183,15 +185,15 @@ def schema_of(scale: tuple[float, float], users: int, positive: float | bool | N
     if positive is True:
         return Schema(0.0, 1.0, users=users, positive=1.0, source=LIKES)
     low, high = _pair(scale)
-    least = None
+    threshold = None
     if positive is not None and positive is not False:
-        least = number("positive", positive, "give the least rating")
-        if not low <= least <= high:
+        threshold = number("positive", positive, "give the least rating")
+        if not low <= threshold <= high:
             raise SettingError(
-                f"positive is {least:g}, not on the scale from {low:g} to {high:g}",
+                f"positive is {threshold:g}, not on the scale from {low:g} to {high:g}",
                 remedy="give the least rating that is a like",
             )
-    return Schema(low, high, users=users, positive=least)
+    return Schema(low, high, users=users, positive=threshold)
 
 
 def _pair(scale: Any) -> tuple[float, float]:
@@ -212,16 +214,16 @@ def catalogue_of(items: Any) -> Catalogue:
             "how many items there are is not known", remedy="give a catalogue, or a count"
         )
     if not isinstance(items, int | float):
-        found = as_catalogue(items)
-        assert found is not None
-        return found
-    many = count("items", items, least=0)
-    if not 1 <= many <= MOST_ITEMS:
+        catalogue = as_catalogue(items)
+        assert catalogue is not None
+        return catalogue
+    item_count = count("items", items, least=0)
+    if not 1 <= item_count <= MOST_ITEMS:
         raise SettingError(
             f"items is {items}; it must be from 1 to ten million",
             remedy="give a catalogue, or a count",
         )
-    return Catalogue([str(place) for place in range(many)])
+    return Catalogue([str(row) for row in range(item_count)])
 
 
 def _named(method: str | None, positive: float | bool | None) -> str:
@@ -242,14 +244,14 @@ def _check_row(row: object) -> None:
     remedy = "give epsilons, such as row=(0.5, 1, 2)"
     if not isinstance(row, Iterable) or isinstance(row, str):
         raise SettingError("row is not several epsilons", remedy=remedy)
-    asked = [number("row", each, remedy) for each in row]
-    if not asked or not all(0 < each < inf for each in asked):
+    epsilons = [number("row", epsilon, remedy) for epsilon in row]
+    if not epsilons or not all(0 < epsilon < inf for epsilon in epsilons):
         raise SettingError("row needs epsilons that are positive and finite", remedy=remedy)
 
 
-def _check_shape(each: object, spread: object, twin: object = None) -> None:
+def _check_shape(per_user: object, spread: object, twin: object = None) -> None:
     """What something public says of the ratings is above 0."""
-    for name, value in (("each", each), ("spread", spread), ("twin", twin)):
+    for name, value in (("each", per_user), ("spread", spread), ("twin", twin)):
         if value is not None and not 0 < number(name, value) < inf:
             raise SettingError(
                 f"{name} is {value}; it must be above 0 and finite",
@@ -257,15 +259,15 @@ def _check_shape(each: object, spread: object, twin: object = None) -> None:
             )
 
 
-def _check_goal(told: Forecast, target: float, is_error: bool) -> None:
-    if (told.metric == "rmse") != is_error:
+def _check_goal(forecast: Forecast, target: float, is_error: bool) -> None:
+    if (forecast.metric == "rmse") != is_error:
         raise SettingError(
-            f"{told.method} is judged by {told.metric}",
+            f"{forecast.method} is judged by {forecast.metric}",
             remedy="give rmse for methods of ratings and recall for ease",
         )
-    most = told.high - told.low if is_error else 1.0
-    if not 0 < target < most:
+    limit = forecast.high - forecast.low if is_error else 1.0
+    if not 0 < target < limit:
         raise SettingError(
-            f"the goal {target:g} is not between 0 and {most:g}",
+            f"the goal {target:g} is not between 0 and {limit:g}",
             remedy="give an accuracy that can be reached",
         )

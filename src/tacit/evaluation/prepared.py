@@ -48,17 +48,17 @@ class Prepared:
     def cells(self, start: int = 0, stop: int | None = None) -> Cells:
         """The questions of these people, or of all, with their own ratings on the inner
         scale."""
-        given, test = self.split.fold_in, self.split.test
-        stop = given.n_users if stop is None else stop
-        own = slice(int(given.ptr[start]), int(given.ptr[stop]))
+        fold_in, test = self.split.fold_in, self.split.test
+        stop = fold_in.n_users if stop is None else stop
+        user_cells = slice(int(fold_in.ptr[start]), int(fold_in.ptr[stop]))
         ask = slice(int(test.ptr[start]), int(test.ptr[stop]))
         times: tuple[NDArray[np.int64], ...] = ()
-        if self.days and given.time is not None and test.time is not None:
-            times = (given.time[own], test.time[ask])
+        if self.days and fold_in.time is not None and test.time is not None:
+            times = (fold_in.time[user_cells], test.time[ask])
         return Cells(
-            given.ptr[start : stop + 1] - own.start,
-            given.item[own],
-            self._values(own),
+            fold_in.ptr[start : stop + 1] - user_cells.start,
+            fold_in.item[user_cells],
+            self._values(user_cells),
             test.ptr[start : stop + 1] - ask.start,
             test.item[ask],
             *times,
@@ -67,26 +67,26 @@ class Prepared:
     def shares(self, threads: int) -> list[tuple[int, int]]:
         """All people in runs that threads can take: about as many own ratings in each, and no
         more than `RUN`."""
-        given = self.split.fold_in
-        pieces = max(threads, -(-len(given) // RUN), 1)
-        cuts = np.linspace(0, len(given), pieces + 1)
-        inside = np.searchsorted(given.ptr, cuts[1:-1])
-        edges = np.unique([0, *inside, given.n_users])
+        fold_in = self.split.fold_in
+        pieces = max(threads, -(-len(fold_in) // RUN), 1)
+        cuts = np.linspace(0, len(fold_in), pieces + 1)
+        inside = np.searchsorted(fold_in.ptr, cuts[1:-1])
+        edges = np.unique([0, *inside, fold_in.n_users])
         return list(pairwise(edges.tolist()))
 
-    def _values(self, own: slice) -> Floats:
+    def _values(self, span: slice) -> Floats:
         """Values that people fold in, on the inner scale: the same for every model, and kept
         where they are few."""
         if len(self.split.fold_in) > RUN:
-            return inner(self.split.fold_in, own)
-        return self._all_values[own]
+            return inner(self.split.fold_in, span)
+        return self._all_values[span]
 
     @cached_property
     def _all_values(self) -> Floats:
         return inner(self.split.fold_in)
 
     @cached_property
-    def own_inner(self) -> Floats:
+    def user_normalized(self) -> Floats:
         """The values of `own` on the inner scale."""
         return inner(self.own)
 
@@ -103,11 +103,11 @@ class Prepared:
     @cached_property
     def sums(self) -> Floats:
         """The sum of each item's values there, on the inner scale."""
-        train, given = self.split.train, self.split.fold_in
-        if train.item is given.item and len(given) <= RUN:
+        train, fold_in = self.split.train, self.split.fold_in
+        if train.item is fold_in.item and len(fold_in) <= RUN:
             # The same cells, which are on that scale already.
-            found = np.bincount(train.item, self._all_values, train.n_items)
-            return np.asarray(found, np.float64)
+            sums = np.bincount(train.item, self._all_values, train.n_items)
+            return np.asarray(sums, np.float64)
         return item_sums(train)
 
     @cached_property
@@ -122,20 +122,20 @@ class Prepared:
         """Of each item: 0 for the fifth of all items with the fewest ratings, 4 for that
         with the most; ties by their place in the catalogue."""
         order = np.argsort(self.counts, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return place * FIFTHS // max(len(order), 1)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return rank * FIFTHS // max(len(order), 1)
 
     @cached_property
-    def asked_fifth(self) -> NDArray[np.int64]:
+    def queried_fifth(self) -> NDArray[np.int64]:
         """The fifth of the item of each question."""
         return self.fifth[self.split.test.item]
 
     @cached_property
-    def asked_by_fifth(self) -> Floats:
+    def queried_by_fifth(self) -> Floats:
         """Questions about each fifth of the items."""
-        found = np.bincount(self.asked_fifth, minlength=FIFTHS)
-        return found.astype(np.float64)
+        counts = np.bincount(self.queried_fifth, minlength=FIFTHS)
+        return counts.astype(np.float64)
 
     @cached_property
     def own_share(self) -> Floats:
@@ -195,16 +195,25 @@ def prepare(
     likes = schema.positive is not None
     liked = np.ones(len(test), np.bool_)
     if not (likes or all_relevant):
-        least = schema.low + LIKED * (schema.high - schema.low)
-        liked = test.value >= least
-    found = test.take(liked, drop_empty=False)
-    able = np.flatnonzero(np.diff(found.ptr) > 0)
+        threshold = schema.low + LIKED * (schema.high - schema.low)
+        liked = test.value >= threshold
+    relevant = test.take(liked, drop_empty=False)
+    able = np.flatnonzero(np.diff(relevant.ptr) > 0)
     if len(able) > listed:
-        chosen = np.random.default_rng(seed).choice(able, listed, replace=False)
-        able = np.sort(chosen)
-    own = _rows(split.fold_in, able)
-    wanted = _rows(found, able)
-    return Prepared(split, people, able, own, wanted.ptr, wanted.item, not likes, days)
+        sample = np.random.default_rng(seed).choice(able, listed, replace=False)
+        able = np.sort(sample)
+    user_ratings = _rows(split.fold_in, able)
+    listed_relevant = _rows(relevant, able)
+    return Prepared(
+        split,
+        people,
+        able,
+        user_ratings,
+        listed_relevant.ptr,
+        listed_relevant.item,
+        not likes,
+        days,
+    )
 
 
 def _rows(ratings: Ratings, rows: NDArray[np.int64]) -> Ratings:

@@ -23,14 +23,14 @@ from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import read_already
 from tacit.errors import ModelError, SettingError
-from tacit.evaluation.figures import Figure, Law, figures, told
+from tacit.evaluation.figures import Figure, Law, figure_records, figures
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.check import check
 from tacit.fitting.pay import pay, settle_or_warn, stays_charged
-from tacit.fitting.publish import Said
+from tacit.fitting.publish import StatementInputs
 from tacit.fitting.run import _Run
 from tacit.ledger.statement.statement import Statement
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -61,24 +61,24 @@ class Release:
         return _digest(self.model, self.figures)
 
     def __getitem__(self, name: str) -> Figure:
-        return next(each for each in self.figures if each.name == name)
+        return next(figure for figure in self.figures if figure.name == name)
 
     def to_facts(self) -> dict[str, Any]:
         """For JSON: all of it may be published."""
         return {
             "model": self.model,
-            "figures": told(self.figures),
+            "figures": figure_records(self.figures),
             "statement": json.loads(self.statement.to_json()),
         }
 
     def save(self, path: str | Path) -> None:
         """One JSON file."""
         text = json.dumps(self.to_facts(), indent=2, sort_keys=True)
-        with whole(path, durable=True) as file:
+        with open_atomic(path, durable=True) as file:
             file.write(text.encode() + b"\n")
 
     def __str__(self) -> str:
-        lines = [f"{each.name}: {_shown(each)}" for each in self.figures]
+        lines = [f"{figure.name}: {_render_figure(figure)}" for figure in self.figures]
         return "\n".join([*lines, "", str(self.statement)])
 
 
@@ -160,8 +160,8 @@ def publish(
     law: Law = "laplace" if order.budget.delta == 0 else "gaussian"
     settings = method.settings
     assert isinstance(settings, MeasuredSettings)
-    found = figures(sums, settings, law, model.shared.schema.unit_width)
-    said = Said(
+    released_figures = figures(sums, settings, law, model.shared.schema.unit_width)
+    facts = StatementInputs(
         order,
         run.public,
         run.settled.plan,
@@ -170,48 +170,54 @@ def publish(
         declared_items=True,
         published="figures",
     )
-    statement = said.statement(run.engine, payment, private=run.private, charged=run.charged)
+    statement = facts.statement(run.engine, payment, private=run.private, charged=run.charged)
     digest = model.shared.digest()
-    promise = settle_or_warn(order.book, payment.receipt, statement, _digest(digest, found))
-    return Release(digest, found, promise)
+    promise = settle_or_warn(
+        order.book, payment.receipt, statement, _digest(digest, released_figures)
+    )
+    return Release(digest, released_figures, promise)
 
 
 def doubled(model: Model, ratings: Ratings) -> Ratings:
     """The ratings over the model's items, each twice: as seen and as kept apart."""
     shared = model.shared
-    old, new = shared.schema, ratings.schema
-    if (old.low, old.high, old.positive) != (new.low, new.high, new.positive):
+    model_schema, ratings_schema = shared.schema, ratings.schema
+    if (model_schema.low, model_schema.high, model_schema.positive) != (
+        ratings_schema.low,
+        ratings_schema.high,
+        ratings_schema.positive,
+    ):
         raise SettingError(
-            f"the model has the scale {old.low:g},{old.high:g}, the ratings have "
-            f"{new.low:g},{new.high:g}, or other likes",
+            f"the model has the scale {model_schema.low:g},{model_schema.high:g}, the ratings have "
+            f"{ratings_schema.low:g},{ratings_schema.high:g}, or other likes",
             remedy="read the ratings as they were read for the fit (--scale, --positive)",
         )
-    apart = model.statement.apart
-    assert apart is not None
+    held_out = model.statement.apart
+    assert held_out is not None
     over = aligned(ratings, Catalogue(list(shared.catalogue.ids)))
-    return apart.doubled(over)
+    return held_out.doubled(over)
 
 
-def verify_release(found: Release, book: Book) -> tuple[bool, str]:
+def verify_release(release: Release, book: Book) -> tuple[bool, str]:
     """Whether these figures are the ones that this book was charged for, and why."""
     from tacit.ledger.statement.against import check_against
 
-    holds, words = check_against(found.statement, book)
+    holds, explanation = check_against(release.statement, book)
     if not holds:
-        return False, words
-    entry = book.find(found.digest)
-    if entry is None or entry.number != found.statement.book_number:
+        return False, explanation
+    entry = book.find(release.digest)
+    if entry is None or entry.number != release.statement.book_number:
         return False, "the book knows other figures for this charge, or none"
-    signed, why = signed_by(found, book.signer)
-    return signed, words if signed else why
+    signed, why = signed_by(release, book.signer)
+    return signed, explanation if signed else why
 
 
-def signed_by(found: Release, key: str) -> tuple[bool, str]:
+def signed_by(release: Release, key: str) -> tuple[bool, str]:
     """Whether the holder of this key made these very figures, and why."""
     from tacit.ledger.statement.sign import check_signature
 
     try:
-        signer = check_signature(found.statement, found.digest)
+        signer = check_signature(release.statement, release.digest)
     except ModelError as error:
         return False, error.message
     if signer != key:
@@ -225,7 +231,7 @@ def load_release(path: str | Path) -> Release:
         facts = json.loads(Path(path).read_text("utf-8"))
         return Release(
             facts["model"],
-            tuple(Figure(**each) for each in facts["figures"]),
+            tuple(Figure(**record) for record in facts["figures"]),
             Statement.from_json(json.dumps(facts["statement"])),
         )
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
@@ -240,14 +246,14 @@ def load_release(path: str | Path) -> Release:
 def _parts(only: Sequence[str] | None, likes: bool) -> tuple[str, ...]:
     """The sums that the figures need; a model of likes predicts no ratings."""
     can = {name: part for name, part in PARTS.items() if not likes or name != "rmse"}
-    wanted = list(can) if only is None else list(only)
-    unknown = [name for name in wanted if name not in can]
-    if unknown or not wanted:
+    requested = list(can) if only is None else list(only)
+    unknown = [name for name in requested if name not in can]
+    if unknown or not requested:
         raise SettingError(
             f"there is no figure {', '.join(unknown) or 'asked for'}",
             remedy=f"ask for {', '.join(can)}",
         )
-    return tuple(part for name, part in can.items() if name in wanted)
+    return tuple(part for name, part in can.items() if name in requested)
 
 
 def _check_options(promise: Statement, options: dict[str, Any]) -> None:
@@ -300,14 +306,14 @@ def _check_model(order: Order, model: Model) -> None:
         )
 
 
-def _digest(model: str, found: tuple[Figure, ...]) -> str:
+def _digest(model: str, figures: tuple[Figure, ...]) -> str:
     text = json.dumps(
-        {"model": model, "figures": told(found)}, sort_keys=True, separators=(",", ":")
+        {"model": model, "figures": figure_records(figures)}, sort_keys=True, separators=(",", ":")
     )
     return sha256(text.encode()).hexdigest()
 
 
-def _shown(figure: Figure) -> str:
+def _render_figure(figure: Figure) -> str:
     """A figure with its interval, in words."""
     if figure.name.startswith("listed"):
         return f"at least {figure.low:.3f} ({figure.words})"

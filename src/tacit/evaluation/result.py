@@ -17,7 +17,7 @@ from tacit.evaluation.sweep import SweptCells
 from tacit.evaluation.tables import EVERY, Line, line, twin_of
 from tacit.exports import write_csv
 from tacit.hidden import shapes
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +78,7 @@ class Evaluation(Suggesting):
         what it is over the twin's."""
         import polars as pl
 
-        rows = [_flat(each) for each in (*self.cells, *self.baselines)]
+        rows = [_flat(cell) for cell in (*self.cells, *self.baselines)]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def people(self) -> pl.DataFrame:
@@ -91,16 +91,16 @@ class Evaluation(Suggesting):
 
     def plot(self, metric: str | None = None) -> Figure:
         """Accuracy against epsilon, as a matplotlib figure."""
-        from tacit.evaluation.report.charts import drawn
+        from tacit.evaluation.report.charts import render
         from tacit.evaluation.report.pictures import curve
 
-        return drawn(curve(self, metric or self.metric))
+        return render(curve(self, metric or self.metric))
 
     @property
     def metric(self) -> str:
         """What a reader is told first: the error of ratings, or what lists find."""
-        told = any(cell["rmse"] is not None for cell in self.cells)
-        return "rmse" if told else "recall@20"
+        predicts_ratings = any(cell["rmse"] is not None for cell in self.cells)
+        return "rmse" if predicts_ratings else "recall@20"
 
     def report(self, command: str = "") -> str:
         """A page that stands alone; `command` repeats the evaluation."""
@@ -153,21 +153,21 @@ def conclude(
     of the table."""
     runs = list(swept.arms())
     arms = [arm for arm, _ in runs]
-    by_arm = {id(arm): found for arm, found in runs}
+    by_arm = {id(arm): measurements for arm, measurements in runs}
     only_beside = {id(arm) for arm in references}
     cells: list[Line] = []
-    others: list[Line] = []
-    for arm, found in runs:
+    reference_lines: list[Line] = []
+    for arm, measurements in runs:
         twin = twin_of(arm, arms)
-        beside: Sequence[Measured] | None = None
+        twin_runs: Sequence[Measured] | None = None
         if twin is not None:
-            beside = by_arm[id(twin)]
-        told = line(_head(arm), found, beside)
-        (others if id(arm) in only_beside else cells).append(told)
-    baselines = [line({"baseline": name}, found) for name, found in swept.baselines()]
-    reference = _best([each for each in (*cells, *others) if _twin(each)])
-    more = {"error_at": [step / STEPS for step in range(STEPS + 1)]}
-    return Evaluation(cells, baselines, reference, dict(facts) | more, swept, left_out)
+            twin_runs = by_arm[id(twin)]
+        row = line(_head(arm), measurements, twin_runs)
+        (reference_lines if id(arm) in only_beside else cells).append(row)
+    baselines = [line({"baseline": name}, measurements) for name, measurements in swept.baselines()]
+    reference = _best([cell for cell in (*cells, *reference_lines) if _twin(cell)])
+    extra_facts = {"error_at": [step / STEPS for step in range(STEPS + 1)]}
+    return Evaluation(cells, baselines, reference, dict(facts) | extra_facts, swept, left_out)
 
 
 def _twin(cell: Line) -> bool:
@@ -214,7 +214,7 @@ def _flat(cell: Line) -> dict[str, Any]:
 
 def _write(path: str | Path, data: bytes) -> None:
     """Whole or not at all, and readable by its owner alone."""
-    with whole(path, private=True) as file:
+    with open_atomic(path, private=True) as file:
         file.write(data)
 
 

@@ -70,11 +70,11 @@ def person_of(item: NDArray[np.uint32], value: NDArray[np.float64]) -> ScoredPer
     return ScoredPerson(rows[~held] // 2, value[~held], rows[held] // 2, value[held])
 
 
-def score(model: PersonalModel, person: ScoredPerson, asked: ScoreSettings) -> Score:
+def score(model: PersonalModel, person: ScoredPerson, settings: ScoreSettings) -> Score:
     """See the module. A model that has no sensible answer for her predicts the middle of the
     scale: no error may depend on anybody's ratings."""
     answer = _answer(model, person)
-    return Score(_errors(answer, person, asked), *_hits(answer, person, asked))
+    return Score(_errors(answer, person, settings), *_hits(answer, person, settings))
 
 
 def _answer(model: PersonalModel, person: ScoredPerson) -> Ordered | None:
@@ -85,39 +85,39 @@ def _answer(model: PersonalModel, person: ScoredPerson) -> Ordered | None:
 
 
 def _errors(
-    answer: Ordered | None, person: ScoredPerson, asked: ScoreSettings
+    answer: Ordered | None, person: ScoredPerson, settings: ScoreSettings
 ) -> tuple[float, float]:
-    rows = chosen(person.apart, asked.most)
-    told = np.zeros(len(rows))
+    rows = sample_rows(person.apart, settings.most)
+    predicted = np.zeros(len(rows))
     if answer is not None:
-        told = np.clip(answer.mean[person.apart[rows]], -ENDS, ENDS)
-    squared = float(np.square(told - person.truth[rows]).sum())
-    return len(rows) / asked.most, squared / (asked.most * asked.worst)
+        predicted = np.clip(answer.mean[person.apart[rows]], -ENDS, ENDS)
+    squared = float(np.square(predicted - person.truth[rows]).sum())
+    return len(rows) / settings.most, squared / (settings.most * settings.worst)
 
 
 def _hits(
-    answer: Ordered | None, person: ScoredPerson, asked: ScoreSettings
+    answer: Ordered | None, person: ScoredPerson, settings: ScoreSettings
 ) -> tuple[tuple[float, float], NDArray[np.int64]]:
-    relevant = person.apart[person.truth >= asked.liked]
+    relevant = person.apart[person.truth >= settings.liked]
     listed = np.zeros(0, np.int64)
-    if answer is not None and asked.lists:
+    if answer is not None and settings.lists:
         allowed = np.ones(len(answer.scores), bool)
         allowed[person.seen] = False
-        listed = np.sort(top(answer.scores, asked.places, allowed))
+        listed = np.sort(top(answer.scores, settings.places, allowed))
     if not len(relevant):
         return (0.0, 0.0), listed
-    found = int(np.isin(relevant, listed).sum())
-    return (1.0, found / min(asked.places, len(relevant))), listed
+    hits = int(np.isin(relevant, listed).sum())
+    return (1.0, hits / min(settings.places, len(relevant))), listed
 
 
-def chosen(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Places of at most `most` of a person's rows, as good as at random, though from these
+def sample_rows(rows: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """Places of at most `limit` of a person's rows, as good as at random, though from these
     rows alone: ordered by a hash that all of them have set."""
-    if len(rows) <= most:
+    if len(rows) <= limit:
         return np.arange(len(rows))
     words = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     key = np.bitwise_xor.reduce(words)
     with np.errstate(over="ignore"):
         mixed = (words ^ key) * np.uint64(0xD6E8FEB86659FD93)
     mixed ^= mixed >> np.uint64(32)
-    return np.sort(np.argsort(mixed, kind="stable")[:most])
+    return np.sort(np.argsort(mixed, kind="stable")[:limit])

@@ -33,16 +33,16 @@ def person_rows(swept: SweptCells) -> dict[str, list[Any]]:
     for arm, runs in swept.arms():
         for number, run in enumerate(runs):
             columns = _columns(run.arrays, run.sums)
-            who = columns.pop("row")
-            many = len(who)
-            out["person"] += [users[int(row)] for row in who]
-            out["method"] += [arm.method] * many
-            out["unit"] += [arm.unit] * many
-            out["calibration"] += [arm.calibration] * many
+            user_rows = columns.pop("row")
+            count = len(user_rows)
+            out["person"] += [users[int(row)] for row in user_rows]
+            out["method"] += [arm.method] * count
+            out["unit"] += [arm.unit] * count
+            out["calibration"] += [arm.calibration] * count
             budget = arm.epsilon if arm.is_private else None
-            out["epsilon"] += [budget] * many
-            out["settings"] += [_told(arm.shown)] * many
-            out["run"] += [number] * many
+            out["epsilon"] += [budget] * count
+            out["settings"] += [_format_settings(arm.shown)] * count
+            out["run"] += [number] * count
             for name, values in columns.items():
                 out[name] += [None if np.isnan(x) else float(x) for x in values]
     return out
@@ -51,22 +51,22 @@ def person_rows(swept: SweptCells) -> dict[str, list[Any]]:
 def _columns(arrays: Any, sums: Any) -> dict[str, Any]:
     """All columns over the people of one run who were asked or listed."""
     parts = [arrays[name] for name in ("row", "listed") if name in arrays]
-    who = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
-    empty = np.full(len(who), np.nan)
-    out = {"row": who}
+    user_rows = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+    empty = np.full(len(user_rows), np.nan)
+    out = {"row": user_rows}
     for name, source, row in (("ratings_given", "given", "row"), ("ratings_asked", "asked", "row")):
         out[name] = empty.copy()
         if source in arrays:
-            out[name][np.searchsorted(who, arrays[row])] = arrays[source]
+            out[name][np.searchsorted(user_rows, arrays[row])] = arrays[source]
     for name in KEPT:
         out[name] = empty.copy()
         if name in sums:
-            found = sums[name]
-            value = found.total / np.maximum(found.count, 1e-12)
-            value = np.sqrt(value) if found.root else value
-            out[name][np.searchsorted(who, found.row)] = value
+            metric_sums = sums[name]
+            value = metric_sums.total / np.maximum(metric_sums.count, 1e-12)
+            value = np.sqrt(value) if metric_sums.root else value
+            out[name][np.searchsorted(user_rows, metric_sums.row)] = value
     return out
 
 
-def _told(settings: dict[str, Any]) -> str:
+def _format_settings(settings: dict[str, Any]) -> str:
     return ",".join(f"{name}={value}" for name, value in settings.items())

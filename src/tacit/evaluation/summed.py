@@ -84,9 +84,9 @@ class MeasuredMethod(Method):
     needs_people: ClassVar[bool] = False
     Settings = MeasuredSettings
 
-    def __init__(self, model: Model, **given: Any) -> None:
+    def __init__(self, model: Model, **options: Any) -> None:
         self.about = model
-        super().__init__(**{"model": model.shared.digest(), **given})
+        super().__init__(**{"model": model.shared.digest(), **options})
 
     def set_params(self, **params: Any) -> MeasuredMethod:
         """A method about the same model."""
@@ -98,21 +98,23 @@ class MeasuredMethod(Method):
         settings = self.settings
         assert isinstance(settings, MeasuredSettings)
         items = len(self.about.shared.catalogue)
-        most = min(settings.places, items)
+        longest = min(settings.places, items)
         every = {
             "errors": Part("errors", 1, Box(COUNTED["errors"]), width=2),
             "hits": Part("hits", 1, Box(COUNTED["hits"]), width=2),
-            "lists": Part("lists", items, ListedItems(most)),
+            "lists": Part("lists", items, ListedItems(longest)),
         }
-        whole = sum(SHARES[name] for name in settings.parts)
-        parts = tuple(_with_share(every[name], SHARES[name] / whole) for name in settings.parts)
-        asked = settings.asked
+        total_share = sum(SHARES[name] for name in settings.parts)
+        parts = tuple(
+            _with_share(every[name], SHARES[name] / total_share) for name in settings.parts
+        )
+        score_settings = settings.asked
         personal = self.about.personal
 
         def contribute(block: Block, state: FigureSums) -> Mapping[str, Rows]:
             return _rows(
                 [
-                    score(personal, person_of(block.item[a:b], block.value[a:b]), asked)
+                    score(personal, person_of(block.item[a:b], block.value[a:b]), score_settings)
                     for a, b in zip(block.ptr[:-1], block.ptr[1:], strict=True)
                 ]
             )
@@ -151,20 +153,20 @@ def _with_share(part: Part, share: float) -> Part:
 
 def _rows(scores: list[Score]) -> dict[str, Rows]:
     """What these people add to each part."""
-    sizes = [len(each.listed) for each in scores]
+    sizes = [len(person_score.listed) for person_score in scores]
     ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    listed = [each.listed for each in scores]
+    listed = [person_score.listed for person_score in scores]
     index = np.concatenate([np.zeros(0, np.int64), *listed])
     return {
-        "errors": _pairs("errors", [each.errors for each in scores]),
-        "hits": _pairs("hits", [each.hits for each in scores]),
+        "errors": _pairs("errors", [person_score.errors for person_score in scores]),
+        "hits": _pairs("hits", [person_score.hits for person_score in scores]),
         "lists": Rows(ptr, index, np.ones((len(index), 1))),
     }
 
 
-def _pairs(part: str, told: list[tuple[float, float]]) -> Rows:
+def _pairs(part: str, pairs: list[tuple[float, float]]) -> Rows:
     """Counts and sums, each up to the side of its box."""
-    return Rows.one_each(np.array(told).reshape(-1, 2) * COUNTED[part])
+    return Rows.one_each(np.array(pairs).reshape(-1, 2) * COUNTED[part])
 
 
 def _absorb(state: FigureSums, released: Mapping[str, Released]) -> FigureSums:

@@ -21,7 +21,7 @@ from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
 from tacit.evaluation.code import code_digest
 from tacit.evaluation.how import HeldBack
-from tacit.evaluation.invented import InventedPerson, invent, shown
+from tacit.evaluation.invented import InventedPerson, example_lists, invent
 from tacit.evaluation.lists import lists_of
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.metrics import Ranking, mae, rmse
@@ -90,7 +90,7 @@ class SweepTask:
             part = self.how.part(self.told, number)
             on = prepare(
                 part,
-                _who(self.ratings, part.test),
+                _user_rows(self.ratings, part.test),
                 seed=number,
                 listed=self.how.listed,
                 all_relevant=self.how.split == "people",
@@ -135,18 +135,18 @@ def run(
     if ready is not None:
         ready()
     names = list(baselines)
-    whole = {
+    common = {
         "format": FORMAT,
         "version": __version__,
         "code": None if folder is None else code_digest(),
         "data": None if folder is None else task.digest,
     }
     if public is not None:
-        whole["public"] = public.digest
+        common["public"] = public.digest
     keys = [
-        whole | how.key() | each | {"seed": number}
+        common | how.key() | cell_key | {"seed": number}
         for number in range(how.runs)
-        for each in (
+        for cell_key in (
             *({"method": BASELINE, "name": name} for name in names),
             *(arm.key() for arm in lines),
         )
@@ -158,15 +158,15 @@ def run(
 def _kinds(arms: Iterable[Arm]) -> list[Arm]:
     """Of every method, unit and setting the smallest budget: what a rehearsal can find does
     not depend on the budget, and quick fits are not to wait for many rehearsals."""
-    first: dict[str, Arm] = {}
+    smallest: dict[str, Arm] = {}
     for arm in arms:
         if arm.calibration != "sound":
             continue
         kind = repr((arm.method, arm.unit, sorted(arm.settings.items())))
-        known = first.setdefault(kind, arm)
-        if (arm.epsilon or 0.0) < (known.epsilon or 0.0):
-            first[kind] = arm
-    return list(first.values())
+        previous = smallest.setdefault(kind, arm)
+        if (arm.epsilon or 0.0) < (previous.epsilon or 0.0):
+            smallest[kind] = arm
+    return list(smallest.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,35 +183,35 @@ class SweptCells:
     def _width(self) -> int:
         return len(self.names) + len(self.task.arms)
 
-    def _of(self, place: int) -> list[dict[str, Any]]:
-        return self.answers[place :: self._width]
+    def _of(self, column: int) -> list[dict[str, Any]]:
+        return self.answers[column :: self._width]
 
     def baselines(self) -> Iterator[tuple[str, list[Measured]]]:
         """Each baseline's runs."""
-        for place, name in enumerate(self.names):
-            yield name, [_measured(each) for each in self._of(place)]
+        for column, name in enumerate(self.names):
+            yield name, [_measured(answer) for answer in self._of(column)]
 
     def arms(self) -> Iterator[tuple[Arm, list[Measured]]]:
         """Each arm's runs."""
-        for place, arm in enumerate(self.task.arms, len(self.names)):
-            yield arm, [_measured(each) for each in self._of(place)]
+        for column, arm in enumerate(self.task.arms, len(self.names)):
+            yield arm, [_measured(answer) for answer in self._of(column)]
 
     def shown(self, arm: Arm) -> list[list[int]]:
         """Lists of the invented people, from the arm's first run."""
-        place = self.task.arms.index(arm) + len(self.names)
-        found: list[list[int]] = self.answers[place]["shown"]
-        return found
+        column = self.task.arms.index(arm) + len(self.names)
+        lists: list[list[int]] = self.answers[column]["shown"]
+        return lists
 
     def seconds(self) -> tuple[float, float]:
         """Spent in fits, and in judging them."""
-        fits = sum(each["seconds"][0] for each in self.answers)
-        return fits, sum(each["seconds"][1] for each in self.answers)
+        fits = sum(answer["seconds"][0] for answer in self.answers)
+        return fits, sum(answer["seconds"][1] for answer in self.answers)
 
 
 def _measured(answer: Mapping[str, Any]) -> Measured:
     """As it was found, or from the file of its cell."""
-    found = answer["measured"]
-    return found if isinstance(found, Measured) else Measured.from_json(found)
+    measurement = answer["measured"]
+    return measurement if isinstance(measurement, Measured) else Measured.from_json(measurement)
 
 
 def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
@@ -232,13 +232,13 @@ def work(task: SweepTask, key: Mapping[str, Any]) -> dict[str, Any]:
     able = getattr(personal, "lists", True)
     # Small products: a pool of threads only waits on itself.
     with one_blas_thread():
-        found = measured(personal, on, lists=able, threads=threads)
+        measurement = measured(personal, on, lists=able, threads=threads)
         lists = []
         if key["method"] != BASELINE:
-            lists = shown(personal, task.people)
+            lists = example_lists(personal, task.people)
     ended = perf_counter()
     return {
-        "measured": found,
+        "measured": measurement,
         "shown": lists,
         "seconds": [round(fitted - ready, 4), round(ready - began + ended - fitted, 4)],
     }
@@ -257,13 +257,13 @@ def _fitted(arm: Arm, key: Mapping[str, Any], on: Prepared, task: SweepTask) -> 
         return _noise_off_arm(arm, key, on, task.items)
     seed = int(key["seed"])
     # Plans are made for a method with its seed.
-    known = None if seed else task.rehearsed.get(repr(arm.key()))
+    rehearsal = None if seed else task.rehearsed.get(repr(arm.key()))
     return trial(
-        arm.make(seed) if known is None else known.method,
+        arm.make(seed) if rehearsal is None else rehearsal.method,
         on.split.train,
         items=task.items,
         public=known_to(arm, task.public),
-        rehearsed=known,
+        rehearsed=rehearsal,
     )
 
 
@@ -276,30 +276,30 @@ def _noise_off_arm(
     return trial(arm.make(int(key["seed"])), on.split.train, items=items, noise_off=True)
 
 
-def _who(whole: Ratings, part: Ratings) -> NDArray[np.int32]:
+def _user_rows(all_ratings: Ratings, part: Ratings) -> NDArray[np.int32]:
     """The rows that people of a part have in the whole: both are in one order."""
-    if part.n_users == whole.n_users:
-        return np.arange(whole.n_users, dtype=np.int32)
-    index = {name: row for row, name in enumerate(whole.users)}
+    if part.n_users == all_ratings.n_users:
+        return np.arange(all_ratings.n_users, dtype=np.int32)
+    index = {name: row for row, name in enumerate(all_ratings.users)}
     return np.array([index[name] for name in part.users], np.int32)
 
 
 def data_digest(ratings: Ratings, items: Catalogue | None) -> str:
     """Of all that a cell's answer depends on in the data. For the owner: it tells equal data
     from other data."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for array in (ratings.ptr, ratings.item, ratings.value, ratings.time):
         if array is not None:
-            found.update(np.ascontiguousarray(array).data)
+            digest.update(np.ascontiguousarray(array).data)
     schema = ratings.schema
-    found.update(repr(schema).encode())
-    found.update("\n".join(ratings.items).encode())
+    digest.update(repr(schema).encode())
+    digest.update("\n".join(ratings.items).encode())
     if items is not None:
-        words = (items.ids, items.titles, items.tags, items.numbers)
-        found.update(repr([each and list(each) for each in words]).encode())
+        texts = (items.ids, items.titles, items.tags, items.numbers)
+        digest.update(repr([column and list(column) for column in texts]).encode())
         for fact in (items.years, items.tagged, items.numeric):
-            found.update(b"-" if fact is None else fact.tobytes())
-    return found.hexdigest()[:16]
+            digest.update(b"-" if fact is None else fact.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def measure(
@@ -314,8 +314,8 @@ def measure(
     everyone = np.arange(part.test.n_users, dtype=np.int32)
     on = prepare(part, everyone, seed=0, listed=len(everyone), all_relevant=True, days=days)
     if lists:
-        made = lists_of(model.personal, on, max(PLACES))
-        ranking = Ranking(made, on.relevant_ptr, on.relevant_item)
+        top_lists = lists_of(model.personal, on, max(PLACES))
+        ranking = Ranking(top_lists, on.relevant_ptr, on.relevant_item)
         return ranking.table(*PLACES)
     schema = part.train.schema
     inner = model.personal.predict_cells(on.cells())

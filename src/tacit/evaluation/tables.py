@@ -18,7 +18,7 @@ from tacit.evaluation.prepared import FIFTHS
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
 
-COVERAGE = tuple(f"coverage@{place}" for place in PLACES)
+COVERAGE = tuple(f"coverage@{length}" for length in PLACES)
 ALIKE = (f"overlap@{LONGEST}", f"f_twin@{LONGEST}")
 SPREAD = ("rmse", "mae", "recall@20", "ndcg@20")
 """Metrics whose spread over people is told."""
@@ -27,14 +27,14 @@ EVERY = (
     "rmse",
     "mae",
     *(
-        f"{name}@{place}"
-        for place in PLACES
+        f"{name}@{length}"
+        for length in PLACES
         for name in ("recall", "ndcg", "precision", "hit", "f", "map", "mrr")
     ),
     *ALIKE,
     *COVERAGE,
-    *(f"novelty@{place}" for place in PLACES),
-    *(f"popularity_lift@{place}" for place in PLACES),
+    *(f"novelty@{length}" for length in PLACES),
+    *(f"popularity_lift@{length}" for length in PLACES),
     "inside50",
     "inside80",
     "inside95",
@@ -53,37 +53,37 @@ def line(
     """One cell of the output: the head, then every metric as mean, standard deviation over
     runs and interval, then the twin beside it and who pays."""
     sums = [dict(run.sums) for run in runs]
-    beside = None if twin is None else [dict(run.sums) for run in twin]
+    twin_sums = None if twin is None else [dict(run.sums) for run in twin]
     if twin is not None:
-        for found, run, other in zip(sums, runs, twin, strict=True):
-            found |= _likeness(run, other)
+        for run_sums, run, twin_run in zip(sums, runs, twin, strict=True):
+            run_sums |= _likeness(run, twin_run)
     out: Line = dict(head) | {"runs": len(runs)}
     for name in EVERY:
         if name in COVERAGE:
             values = [run.numbers.get(name) for run in runs]
-            out |= _told(name, values, None)
+            out |= _summary(name, values, None)
             continue
-        of_runs = [found.get(name) for found in sums]
-        values = [None if each is None else each.value() for each in of_runs]
-        out |= _told(name, values, interval(of_runs))
-    if beside is not None:
-        out["over_twin"] = _over(sums, beside)
-    out["spread"] = _spread(sums, beside)
+        of_runs = [run_sums.get(name) for run_sums in sums]
+        values = [None if metric_sums is None else metric_sums.value() for metric_sums in of_runs]
+        out |= _summary(name, values, interval(of_runs))
+    if twin_sums is not None:
+        out["over_twin"] = _over(sums, twin_sums)
+    out["spread"] = _spread(sums, twin_sums)
     out["by_activity"] = by_activity(runs)
     out["by_popularity"] = by_popularity(runs)
     out["error_cdf"] = error_cdf(runs)
     return out
 
 
-def _told(name: str, values: Sequence[float | None], found: Interval | None) -> Line:
-    known = [value for value in values if value is not None]
-    whole = len(known) == len(values)
-    several = whole and len(known) > 1
+def _summary(name: str, values: Sequence[float | None], interval: Interval | None) -> Line:
+    measured = [value for value in values if value is not None]
+    complete = len(measured) == len(values)
+    several = complete and len(measured) > 1
     return {
-        name: float(np.mean(known)) if whole and known else None,
-        f"{name}_sd": float(np.std(known, ddof=1)) if several else None,
-        f"{name}_low": None if found is None else found.low,
-        f"{name}_high": None if found is None else found.high,
+        name: float(np.mean(measured)) if complete and measured else None,
+        f"{name}_sd": float(np.std(measured, ddof=1)) if several else None,
+        f"{name}_low": None if interval is None else interval.low,
+        f"{name}_high": None if interval is None else interval.high,
     }
 
 
@@ -92,18 +92,18 @@ def _likeness(run: Measured, twin: Measured) -> dict[str, Sums]:
     if "lists" not in run.arrays or "lists" not in twin.arrays:
         return {}
     row = run.arrays["listed"]
-    both = alike(run.arrays["lists"], twin.arrays["lists"], LONGEST)
+    scores = alike(run.arrays["lists"], twin.arrays["lists"], LONGEST)
     ones = np.ones(len(row))
-    return {name: Sums(row, values, ones) for name, values in zip(ALIKE, both, strict=True)}
+    return {name: Sums(row, values, ones) for name, values in zip(ALIKE, scores, strict=True)}
 
 
 def _over(sums: Sequence[Mapping[str, Sums]], twin: Sequence[Mapping[str, Sums]]) -> dict[str, Any]:
     """Each metric minus the twin's, on the same people of the same splits."""
     out = {}
     for name in EVERY:
-        found = paired([run.get(name) for run in sums], [run.get(name) for run in twin])
-        if found is not None:
-            out[name] = {"mean": found.mean, "low": found.low, "high": found.high}
+        difference = paired([run.get(name) for run in sums], [run.get(name) for run in twin])
+        if difference is not None:
+            out[name] = {"mean": difference.mean, "low": difference.low, "high": difference.high}
     return out
 
 
@@ -116,17 +116,17 @@ def per_person(
     row = np.concatenate([run[name].row for run in runs]).astype(np.int64)
     total = np.concatenate([run[name].total for run in runs])
     count = np.concatenate([run[name].count for run in runs])
-    known = np.isfinite(total) & (count > 0)
-    row = row[known]
-    total = total[known]
-    count = count[known]
+    finite = np.isfinite(total) & (count > 0)
+    row = row[finite]
+    total = total[finite]
+    count = count[finite]
     if not len(row):
         return None
     added = np.bincount(row, total)
-    counted = np.bincount(row, count)
-    who = np.flatnonzero(counted > 0)
-    value = added[who] / counted[who]
-    return who, np.sqrt(value) if runs[0][name].root else value
+    counts = np.bincount(row, count)
+    user_rows = np.flatnonzero(counts > 0)
+    value = added[user_rows] / counts[user_rows]
+    return user_rows, np.sqrt(value) if runs[0][name].root else value
 
 
 def _spread(
@@ -136,13 +136,15 @@ def _spread(
     person, beside the twin."""
     out = {}
     for name in SPREAD:
-        found = per_person(sums, name)
-        if found is None:
+        person_values = per_person(sums, name)
+        if person_values is None:
             continue
-        out[name] = _deciles(found[1], better_when_higher(name))
-        other = None if twin is None else per_person(twin, name)
-        if other is not None and np.array_equal(found[0], other[0]):
-            out[name] |= {"over_twin": _deciles(found[1] - other[1], better_when_higher(name))}
+        out[name] = _deciles(person_values[1], better_when_higher(name))
+        twin_values = None if twin is None else per_person(twin, name)
+        if twin_values is not None and np.array_equal(person_values[0], twin_values[0]):
+            out[name] |= {
+                "over_twin": _deciles(person_values[1] - twin_values[1], better_when_higher(name))
+            }
     return out
 
 
@@ -158,48 +160,52 @@ def _deciles(values: Floats, higher: bool) -> dict[str, Any]:
 
 def _between(ordered: Floats, shares: Floats) -> Floats:
     """`np.quantile` of values in order, to the last bit."""
-    place = (len(ordered) - 1) * shares
-    first = np.floor(place).astype(np.int64)
-    low = ordered[first]
-    high = ordered[np.minimum(first + 1, len(ordered) - 1)]
-    part, step = place - first, high - low
+    position = (len(ordered) - 1) * shares
+    below = np.floor(position).astype(np.int64)
+    low = ordered[below]
+    high = ordered[np.minimum(below + 1, len(ordered) - 1)]
+    part, step = position - below, high - low
     return np.where(part >= 0.5, high - step * (1 - part), low + step * part)
 
 
 def by_activity(runs: Sequence[Measured]) -> dict[str, Any]:
     """Fifths of people by how many own ratings they have, fewest first."""
     out: dict[str, Any] = {}
-    for names, given in ((("rmse", "mae"), "given"), (("recall@20", "ndcg@20"), "listed_given")):
-        known = [name for name in names if all(name in r.sums for r in runs)]
-        if not (known and runs):
+    for names, counts_key in (
+        (("rmse", "mae"), "given"),
+        (("recall@20", "ndcg@20"), "listed_given"),
+    ):
+        metrics = [name for name in names if all(name in r.sums for r in runs)]
+        if not (metrics and runs):
             continue
-        fifths = [_fifths(run.arrays[given]) for run in runs]
-        for name in known:
+        fifths = [_fifths(run.arrays[counts_key]) for run in runs]
+        for name in metrics:
             parts = [
-                _over_fifths(run.sums[name], each) for run, each in zip(runs, fifths, strict=True)
+                _over_fifths(run.sums[name], groups)
+                for run, groups in zip(runs, fifths, strict=True)
             ]
             out[name] = np.mean(parts, axis=0).tolist()
-    first = next((run for run in runs if "given" in run.arrays), None)
-    if first is not None:
-        ratings = first.arrays["given"]
+    rated_run = next((run for run in runs if "given" in run.arrays), None)
+    if rated_run is not None:
+        ratings = rated_run.arrays["given"]
         out["ratings"] = [float(np.median(ratings[part])) for part in _fifths(ratings) if len(part)]
     return out
 
 
-def _fifths(given: NDArray[Any]) -> list[NDArray[np.int64]]:
+def _fifths(counts: NDArray[Any]) -> list[NDArray[np.int64]]:
     """Places of each fifth of people, fewest ratings first."""
-    if given.max(initial=0) < 2**15:
-        given = given.astype(np.int16)  # which numpy orders without comparing
-    return np.array_split(np.argsort(given, kind="stable"), FIFTHS)
+    if counts.max(initial=0) < 2**15:
+        counts = counts.astype(np.int16)  # which numpy orders without comparing
+    return np.array_split(np.argsort(counts, kind="stable"), FIFTHS)
 
 
-def _over_fifths(found: Sums, fifths: list[NDArray[np.int64]]) -> list[float]:
+def _over_fifths(sums: Sums, fifths: list[NDArray[np.int64]]) -> list[float]:
     out = []
     for part in fifths:
-        total, count = found.total[part], found.count[part]
-        known = np.isfinite(total)
-        ratio = total[known].sum() / max(count[known].sum(), 1e-12)
-        out.append(float(np.sqrt(ratio) if found.root else ratio))
+        total, count = sums.total[part], sums.count[part]
+        finite = np.isfinite(total)
+        ratio = total[finite].sum() / max(count[finite].sum(), 1e-12)
+        out.append(float(np.sqrt(ratio) if sums.root else ratio))
     return out
 
 
@@ -209,16 +215,16 @@ def by_popularity(runs: Sequence[Measured]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if runs and all("fifth_errors" in run.arrays for run in runs):
         errors = np.sum([run.arrays["fifth_errors"] for run in runs], axis=0)
-        asked = errors[0]
-        out["ratings"] = (asked / len(runs)).tolist()
-        out["rmse"] = _ratio(errors[1], asked, root=True)
-        out["mae"] = _ratio(errors[2], asked)
-    for place in PLACES:
-        name = f"fifth_found@{place}"
+        counts = errors[0]
+        out["ratings"] = (counts / len(runs)).tolist()
+        out["rmse"] = _ratio(errors[1], counts, root=True)
+        out["mae"] = _ratio(errors[2], counts)
+    for length in PLACES:
+        name = f"fifth_found@{length}"
         if runs and all(name in run.arrays for run in runs):
-            found = np.sum([run.arrays[name] for run in runs], axis=0)
-            out[f"recall@{place}"] = _ratio(found[1], found[0])
-            out[f"places@{place}"] = _ratio(found[2], np.full(FIFTHS, found[2].sum()))
+            tallies = np.sum([run.arrays[name] for run in runs], axis=0)
+            out[f"recall@{length}"] = _ratio(tallies[1], tallies[0])
+            out[f"places@{length}"] = _ratio(tallies[2], np.full(FIFTHS, tallies[2].sum()))
     return out
 
 
@@ -243,13 +249,13 @@ def twin_of(arm: Arm, arms: Sequence[Arm]) -> Arm | None:
     off. What stands beside others has none."""
     if arm.calibration in ("none", NOISE_OFF):
         return None
-    wanted = NOISE_OFF if arm.calibration == "paper" else "none"
+    twin_calibration = NOISE_OFF if arm.calibration == "paper" else "none"
     same = [
-        other
-        for other in arms
-        if other.calibration == wanted
-        and other.method == arm.method
-        and other.settings == arm.settings
+        candidate
+        for candidate in arms
+        if candidate.calibration == twin_calibration
+        and candidate.method == arm.method
+        and candidate.settings == arm.settings
     ]
-    exact = [other for other in same if other.unit == arm.unit]
+    exact = [candidate for candidate in same if candidate.unit == arm.unit]
     return next(iter(exact or same), None)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.evaluation.excess import ERROR, Loud, excess
 from tacit.evaluation.kriging import Scales, Surface
-from tacit.evaluation.listed import LoudLists, found, looks_at_pairs
+from tacit.evaluation.listed import LoudLists, forecast_recall, looks_at_pairs
 
 Kind = Literal["cost", "known", "error", "plain"]
 """What is told: the cost, the same where `PublicShape.floor` is given, the error in times of a
@@ -74,28 +74,28 @@ class PublicShape:
     says it."""
 
 
-def place(asked: PublicShape, mu: float) -> Matrix:
+def locate(shape: PublicShape, mu: float) -> Matrix:
     """Where a run lies: how far an average item stands out of the noise, ratings a person,
     items, people (all as logs), and whether features are known; for lists whether pairs of
     items are looked at."""
-    weight = asked.each if asked.unit == "rating" else sqrt(asked.each)
-    heard = mu * asked.people * weight / asked.items
+    weight = shape.each if shape.unit == "rating" else sqrt(shape.each)
+    signal = mu * shape.people * weight / shape.items
     raw = (
-        log10(heard),
-        log10(asked.each),
-        log10(asked.items),
-        log10(asked.people),
-        PAIRS * looks(asked, mu) if asked.method in LISTS else float(asked.features),
+        log10(signal),
+        log10(shape.each),
+        log10(shape.items),
+        log10(shape.people),
+        PAIRS * looks(shape, mu) if shape.method in LISTS else float(shape.features),
     )
     return (np.array(raw) - CENTRES) / WIDTHS
 
 
-def looks(asked: PublicShape, mu: float) -> bool:
+def looks(shape: PublicShape, mu: float) -> bool:
     """Whether lists are made from pairs of items, and not from popularity alone."""
-    return looks_at_pairs(asked.unit, asked.people, asked.items, asked.each, mu)
+    return looks_at_pairs(shape.unit, shape.people, shape.items, shape.each, mu)
 
 
-def seen(method: str, kind: Kind, run: dict[str, Any], value: float) -> float:
+def kriged_value(method: str, kind: Kind, run: dict[str, Any], value: float) -> float:
     """What was measured in a run, on the scale on which it is kriged."""
     if kind == "plain":
         return float(np.log(max(value, LEAST_SEEN)))
@@ -113,19 +113,19 @@ class CostLaw:
     kind: Kind
     loud: Loud | LoudLists
 
-    def at(self, asked: PublicShape, mu: float) -> float:
+    def at(self, shape: PublicShape, mu: float) -> float:
         """What it foretells."""
-        shape = (asked.unit, asked.people, asked.items, asked.each, mu)
+        law_inputs = (shape.unit, shape.people, shape.items, shape.each, mu)
         if isinstance(self.loud, LoudLists):
-            floor = asked.floor if self.kind == "known" else None
-            recall, twin = found(*shape, self.loud, floor)
+            floor = shape.floor if self.kind == "known" else None
+            recall, twin = forecast_recall(*law_inputs, self.loud, floor)
             if self.kind in COSTS:
                 return float(-np.arcsinh((1 - recall / twin) / LIST_OFFSET))
             return float(np.log(max(recall, LEAST_SEEN)))
-        more = excess(*shape, self.loud)
+        excess_rmse = excess(*law_inputs, self.loud)
         if self.kind == "cost":
-            return float(np.arcsinh(more / OFFSET))
-        return float(np.log(ERROR + more))
+            return float(np.arcsinh(excess_rmse / OFFSET))
+        return float(np.log(ERROR + excess_rmse))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +156,8 @@ def points_of(
     names = [run["set"] for run in runs]
     shapes = [shape_of(method, unit, run) for run in runs]
     return Points(
-        np.array([place(shapes[group], mu) for group, mu, _ in rows]),
-        np.array([seen(method, kind, runs[g], value) for g, _, value in rows]),
+        np.array([locate(shapes[group], mu) for group, mu, _ in rows]),
+        np.array([kriged_value(method, kind, runs[g], value) for g, _, value in rows]),
         np.array([group for group, _, _ in rows]),
         np.array([names.index(names[group]) for group, _, _ in rows]),
         np.array([mu for _, mu, _ in rows]),
@@ -179,7 +179,7 @@ def closed(law: CostLaw, points: Points) -> Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class ToldCost:
+class TabulatedCost:
     """Law and surface, and how far they were off where sets were left out."""
 
     law: CostLaw
@@ -204,36 +204,36 @@ class ToldCost:
         mean, sd = np.where(plain, 0.0, mean), np.where(plain, 1.0, sd)
         return self.base + mean, (self.surface.values - mean) / sd
 
-    def _plain(self, places: Matrix) -> NDArray[np.bool_]:
+    def _plain(self, points: Matrix) -> NDArray[np.bool_]:
         """Where the law is not bent: lists of popularity alone, of which it is known what
         they find."""
-        pairs = places[:, -1] * WIDTHS[-1] + CENTRES[-1] > SAME_SIDE
+        pairs = points[:, -1] * WIDTHS[-1] + CENTRES[-1] > SAME_SIDE
         return np.asarray(~pairs & (self.law.kind == "known"))
 
-    def ends(self, asked: PublicShape, mu: float) -> Matrix:
+    def ends(self, shape: PublicShape, mu: float) -> Matrix:
         """Low, middle and high on the kriged scale. More budget never harms: what is told of
         a budget is at least as bad as what is told of every larger one."""
-        if not self._in_doubt(asked, mu):
-            return self._ends(asked, mu)
-        less, more = (self._ends(asked, mu / DOUBT), self._ends(asked, mu * DOUBT))
-        return np.array([less[0], self._ends(asked, mu)[1], more[2]])
+        if not self._in_doubt(shape, mu):
+            return self._ends(shape, mu)
+        at_smaller, at_larger = (self._ends(shape, mu / DOUBT), self._ends(shape, mu * DOUBT))
+        return np.array([at_smaller[0], self._ends(shape, mu)[1], at_larger[2]])
 
-    def _in_doubt(self, asked: PublicShape, mu: float) -> bool:
-        if asked.method not in LISTS:
+    def _in_doubt(self, shape: PublicShape, mu: float) -> bool:
+        if shape.method not in LISTS:
             return False
-        return looks(asked, mu / DOUBT) != looks(asked, mu * DOUBT)
+        return looks(shape, mu / DOUBT) != looks(shape, mu * DOUBT)
 
-    def _ends(self, asked: PublicShape, mu: float) -> Matrix:
+    def _ends(self, shape: PublicShape, mu: float) -> Matrix:
         budgets = [mu * times for times in LARGER]
-        places = np.array([place(asked, budget) for budget in budgets])
-        law = np.array([self.law.at(asked, budget) for budget in budgets])
-        means, sds = self.surface.at(places)
-        plain = self._plain(places)
+        points = np.array([locate(shape, budget) for budget in budgets])
+        law = np.array([self.law.at(shape, budget) for budget in budgets])
+        means, sds = self.surface.at(points)
+        plain = self._plain(points)
         means, sds = np.where(plain, 0.0, means), np.where(plain, 1.0, sds)
         ends = np.array(
             [
                 self.around(at, float(mean), float(sd))
-                for at, mean, sd in zip(places, law + means, sds, strict=True)
+                for at, mean, sd in zip(points, law + means, sds, strict=True)
             ]
         )
         worst = ends.min(axis=0) if self.rises else ends.max(axis=0)
@@ -246,18 +246,18 @@ class ToldCost:
         order = np.argsort(off)
         reached = np.cumsum(weight[order])
         reached /= reached[-1]
-        places = np.searchsorted(reached, [TAIL, 1 - TAIL])
-        low, high = off[order][np.minimum(places, len(off) - 1)]
+        ranks = np.searchsorted(reached, [TAIL, 1 - TAIL])
+        low, high = off[order][np.minimum(ranks, len(off) - 1)]
         return np.array([mean + sd * min(low, 0.0), mean, mean + sd * max(high, 0.0)])
 
     def _weights(self, at: Matrix, mean: float) -> Matrix:
         """How much each point left out says about this place."""
         foretold = self.off[0]
         spread = NEAR * float(foretold.std())
-        apart = ((foretold - mean) / spread) ** 2
+        squared_distance = ((foretold - mean) / spread) ** 2
         away = (self.surface.places - at) / AROUND
-        apart += (away**2).sum(axis=1)
-        near = np.exp(-0.5 * apart)
+        squared_distance += (away**2).sum(axis=1)
+        near = np.exp(-0.5 * squared_distance)
         if not self.rises:
             return np.asarray(near + ANYWHERE)
         # Lists: popularity says little of pairs, and they of it.
@@ -267,11 +267,13 @@ class ToldCost:
         return np.asarray(near / np.sqrt(np.bincount(self.sets)[self.sets]))
 
 
-def told(
+def tabulated_cost(
     points: Points, method: str, kind: Kind, scales: Scales, loud: Loud | LoudLists
-) -> ToldCost:
+) -> TabulatedCost:
     """From points and what was fitted to them."""
     law = CostLaw(kind, loud)
     base = closed(law, points)
     surface = Surface(points.places, points.values - base, points.groups, scales)
-    return ToldCost(law, surface, base, points.sets, points.budgets, kind in COSTS, method in LISTS)
+    return TabulatedCost(
+        law, surface, base, points.sets, points.budgets, kind in COSTS, method in LISTS
+    )

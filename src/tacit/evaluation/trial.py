@@ -74,15 +74,15 @@ class Trials:
             if price.pure_epsilon > self.event.epsilon * _ROUNDING:
                 raise Failure(f"{candidate.words} costs more than one trial may")
             return
-        found = concentrated(price)
-        if found is None:
+        rho = concentrated(price)
+        if rho is None:
             raise SettingError(
                 f"{candidate.method} draws people by a coin or adds noise in shares: no one "
                 "bound covers its trials",
                 remedy="leave --users out, where it tosses no coin, or leave the method out",
             )
         assert self.event.rho is not None
-        if found > self.event.rho * _ROUNDING:
+        if rho > self.event.rho * _ROUNDING:
             raise Failure(f"{candidate.words} costs more than one trial may")
 
 
@@ -98,17 +98,17 @@ def trials_of(budget: Budget, unit: Unit, law: str, expected: float, candidates:
         )
     eta = LAWS[law]
     gamma = gamma_of(eta, expected)
-    given: dict[str, Any] = {
+    shared_fields: dict[str, Any] = {
         "name": NAME,
         "eta": eta.as_integer_ratio(),
         "gamma": gamma.as_integer_ratio(),
         "candidates": candidates,
     }
     if budget.delta == 0:
-        each = budget.epsilon / float(2 + eta) / _ROUNDING
-        return Trials(TuningEvent(**given, epsilon=each), 0.0, unit)
+        trial_epsilon = budget.epsilon / float(2 + eta) / _ROUNDING
+        return Trials(TuningEvent(**shared_fields, epsilon=trial_epsilon), 0.0, unit)
     rho = tuning_rho(budget.epsilon, budget.delta, float(eta), float(gamma))
-    return Trials(TuningEvent(**given, rho=rho), budget.delta, unit)
+    return Trials(TuningEvent(**shared_fields, rho=rho), budget.delta, unit)
 
 
 def gamma_of(eta: Fraction, expected: float) -> Fraction:
@@ -119,6 +119,6 @@ def gamma_of(eta: Fraction, expected: float) -> Fraction:
     low, high = 1e-12, 1 - 1e-9
     for _ in range(200):
         middle = sqrt(low * high)
-        more = Tuned(1.0, float(eta), middle).expected > expected
-        low, high = (middle, high) if more else (low, middle)
+        too_many = Tuned(1.0, float(eta), middle).expected > expected
+        low, high = (middle, high) if too_many else (low, middle)
     return Fraction(high).limit_denominator(10_000_000)

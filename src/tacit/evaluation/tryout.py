@@ -59,30 +59,30 @@ def try_out(
         else:
             options["epsilon"] = method.epsilon * factor
     twin = type(method)(**(options | {"calibration": "none", "epsilon": None}))
-    own = _own_mean(split.fold_in, split.test)
+    user_mean_error = _own_mean(split.fold_in, split.test)
     schema = split.train.schema.declare(max_ratings=max_ratings)
     train = replace(split.train, schema=schema)
 
-    def error(each: Method) -> float | None:
-        model = trial(each, train, users=stand_ins)
+    def error(variant: Method) -> float | None:
+        model = trial(variant, train, users=stand_ins)
         if model.personal.ranks_by == "score":  # likes say nothing about ratings
             return None
         return measure(model, split, lists=False)["rmse"]
 
-    return TryOut(error(type(method)(**options)), error(twin), own)
+    return TryOut(error(type(method)(**options)), error(twin), user_mean_error)
 
 
 def _invented(people: int, items: int, seed: int) -> Ratings:
     return invent(Shape(people, items, RATINGS_EACH), seed=seed)[0]
 
 
-def _own_mean(given: Ratings, asked: Ratings) -> float:
+def _own_mean(fold_in: Ratings, test: Ratings) -> float:
     """What each person could predict with no server at all: her own mean, shrunk to the
     middle of everybody's."""
-    counts = np.diff(given.ptr)
-    sums = np.bincount(given.user, given.value, given.n_users)
-    centre = given.value.mean()
+    counts = np.diff(fold_in.ptr)
+    sums = np.bincount(fold_in.user, fold_in.value, fold_in.n_users)
+    centre = fold_in.value.mean()
     mean = (sums + 5 * centre) / (counts + 5)
-    error = rmse(np.repeat(mean, np.diff(asked.ptr)), asked.value)
+    error = rmse(np.repeat(mean, np.diff(test.ptr)), test.value)
     assert error is not None
     return error

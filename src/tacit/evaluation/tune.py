@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.asked import Suggesting, by_name, check_swept, count, number
-from tacit.data.apart import Apart, keep_apart
+from tacit.data.apart import HeldOut, keep_apart
 from tacit.data.catalogue import Catalogue
 from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
@@ -24,9 +24,9 @@ from tacit.evaluation.grid import Contestant, candidates
 from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
 from tacit.evaluation.trial import TIMES, Trials, trials_of
 from tacit.evaluation.work import Outcome, Work
-from tacit.fitting.check import check, check_apart
+from tacit.fitting.check import check, check_held_out
 from tacit.fitting.pay import pay, settle_or_warn, stays_charged
-from tacit.fitting.publish import Said
+from tacit.fitting.publish import StatementInputs
 from tacit.methods import names_of
 from tacit.methods.base import Method
 from tacit.model.model import Model
@@ -72,8 +72,8 @@ class Chosen(Suggesting):
 
     def __repr__(self) -> str:
         value = self.score.value
-        shown = "unknown" if value is None else f"{value:.4f}"
-        return f"Chosen({self.candidate.words}, {self.score.name} {shown}; .model)"
+        score_text = "unknown" if value is None else f"{value:.4f}"
+        return f"Chosen({self.candidate.words}, {self.score.name} {score_text}; .model)"
 
     def _repr_html_(self) -> str:
         return paragraph(repr(self)) + self.model._repr_html_()
@@ -165,24 +165,24 @@ def prepared(
     **options: Any,
 ) -> Tuning:
     """A checked request, before a rating is read."""
-    units = [find_unit(each, options.get("unit")) for each in grid]
+    units = [find_unit(candidate, options.get("unit")) for candidate in grid]
     order = check(
         Tune(**{**options, "unit": options.get("unit") or units[0]}), people=users, keep_apart=apart
     )
     assert order.budget is not None
     expected = TIMES * len(grid) if trials is None else trials
     bound = trials_of(order.budget, order.unit, law, expected, len(grid))
-    made = Tuning(grid, order, bound, keep_apart(SCORED))
+    tuning = Tuning(grid, order, bound, keep_apart(SCORED))
     for candidate in grid:
         # its trials keep ratings apart for their scores
-        check_apart(check(made.method_of(candidate), people=users))
-    return made
+        check_held_out(check(tuning.method_of(candidate), people=users))
+    return tuning
 
 
-def find_unit(candidate: Contestant, asked: Unit | None) -> Unit:
+def find_unit(candidate: Contestant, requested: Unit | None) -> Unit:
     """The unit of a fit that names none."""
     units = candidate.make().units
-    return asked or ("user" if "user" in units else units[0])
+    return requested or ("user" if "user" in units else units[0])
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Tuning:
     grid: tuple[Contestant, ...]
     order: Order
     trials: Trials
-    scored: Apart
+    scored: HeldOut
     """Which ratings are for scores."""
 
     @property
@@ -202,26 +202,28 @@ class Tuning:
 
     def method_of(self, candidate: Contestant) -> Method:
         """As a trial fits it: with the budget of a trial."""
-        asked = self.order.method
-        known = {*NAMES[What], *NAMES[How]}
-        options = {name: value for name, value in asked.get_params().items() if name in known}
+        template = self.order.method
+        option_names = {*NAMES[What], *NAMES[How]}
+        options = {
+            name: value for name, value in template.get_params().items() if name in option_names
+        }
         budget = self.trials.fit
         return candidate.make(
             **options | {"epsilon": budget.epsilon, "delta": budget.delta, "unit": self.order.unit}
         )
 
-    def score_of(self, shared: Shared, told: Any) -> MeasuredMethod:
+    def score_of(self, shared: Shared, statement: Any) -> MeasuredMethod:
         """The score of a trial's model."""
         budget = self.trials.score
         likes = shared.schema.positive is not None
-        asked = {"parts": ("hits",), "liked": -2.0} if likes else {"parts": ("errors",)}
+        score_options = {"parts": ("hits",), "liked": -2.0} if likes else {"parts": ("errors",)}
         return MeasuredMethod(
-            Model(shared, told),
+            Model(shared, statement),
             epsilon=budget.epsilon,
             delta=budget.delta,
             unit=self.order.unit,
             threads=self.order.how.threads,
-            **asked,
+            **score_options,
         )
 
     def run(
@@ -249,11 +251,11 @@ class Tuning:
         charge = Charge([self.event], entry=entry)
         best: Outcome | None = None
         private = True
-        for place in draw_trials(self.event.name, charge):
-            found = work.trial(place, entry)
-            private &= found.private
-            if best is None or found.rank < best.rank:
-                best = found
+        for index in draw_trials(self.event.name, charge):
+            outcome = work.trial(index, entry)
+            private &= outcome.private
+            if best is None or outcome.rank < best.rank:
+                best = outcome
         assert best is not None
         return replace(best, private=private)
 
@@ -261,7 +263,7 @@ class Tuning:
         candidate = self.grid[best.place]
         score = self._score(best)
         plan = best.run.settled.plan
-        said = Said(
+        facts = StatementInputs(
             self.order,
             best.run.public,
             replace(plan, story=(*self._story(candidate, score), *plan.story)),
@@ -270,7 +272,7 @@ class Tuning:
             declared_items=declared_items,
             unprotected=(TRIALS,),
         )
-        statement = said.statement(
+        statement = facts.statement(
             best.run.engine, payment, private=best.private, charged=(self.event,)
         )
         promise = settle_or_warn(self.order.book, payment.receipt, statement, best.shared.digest())
@@ -283,18 +285,18 @@ class Tuning:
 
     def _story(self, candidate: Contestant, score: Figure) -> Sequence[str]:
         """How the settings were chosen."""
-        named = "; ".join(each.words for each in self.grid)
-        shown = "unknown" if score.value is None else f"{score.value:.3f}"
+        named = "; ".join(contestant.words for contestant in self.grid)
+        score_text = "unknown" if score.value is None else f"{score.value:.3f}"
         part = "errors" if score.name == "rmse" else "hits"
         tops = " and ".join(f"{top:g}" for top in COUNTED[part])
         won = (
-            f"The winner is {candidate.words}; its noisy score was {score.name} {shown}, and "
+            f"The winner is {candidate.words}; its noisy score was {score.name} {score_text}, and "
             f"{FLATTERED}."
         )
-        how = (
+        procedure = (
             "Each trial drew a candidate, fitted it, and scored it on ratings that its fit did "
             f"not see ({self.scored.words()}); to a score each person adds two numbers, from 0 "
             f"to {tops}."
         )
         among = f"Chosen by private selection among {len(self.grid)} candidates: {named}."
-        return among, won, how
+        return among, won, procedure

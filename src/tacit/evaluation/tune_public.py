@@ -65,29 +65,29 @@ def tune_public(
 ) -> list[Compared]:
     """Every candidate over the same splits, best first. The noise is that of the budget for
     which settings are chosen."""
-    found: list[list[float]] = [[] for _ in grid]
+    candidate_scores: list[list[float]] = [[] for _ in grid]
     likes = ratings.schema.positive is not None
     for _ in range(seeds):
         rule = keep_apart(SCORED)
         train = rule.seen(ratings)
-        for place, candidate in enumerate(grid):
+        for index, candidate in enumerate(grid):
             method = candidate.make(**options)
             model = trial(method, train, items=items, users=users)
             over = aligned(ratings, Catalogue(list(model.shared.catalogue.ids)))
-            found[place].append(_exact(model, rule.doubled(over), likes))
+            candidate_scores[index].append(_exact(model, rule.doubled(over), likes))
     metric = "recall@20" if likes else "rmse"
-    made = [
+    compared = [
         Compared(candidate, metric, tuple(scores))
-        for candidate, scores in zip(grid, found, strict=True)
+        for candidate, scores in zip(grid, candidate_scores, strict=True)
     ]
-    return sorted(made, key=lambda each: -each.mean if likes else each.mean)
+    return sorted(compared, key=lambda entry: -entry.mean if likes else entry.mean)
 
 
 def _exact(model: Model, twice: Ratings, likes: bool) -> float:
     """The figure itself, without noise."""
     part = "hits" if likes else "errors"
-    asked = {"parts": (part,), "liked": -2.0} if likes else {"parts": (part,)}
-    method = MeasuredMethod(model, epsilon=1.0, unit="user", **ALL, **asked)
+    score_options = {"parts": (part,), "liked": -2.0} if likes else {"parts": (part,)}
+    method = MeasuredMethod(model, epsilon=1.0, unit="user", **ALL, **score_options)
     run = _Run(method, twice, None, None, None)
     round_ = run.settled.plan.rounds[0]
     count, summed = run.engine.run(round_, run.first(), NoNoise())[part].value[0].tolist()

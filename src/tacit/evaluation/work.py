@@ -40,9 +40,9 @@ class Outcome:
     def rank(self) -> tuple[float, int, str, tuple[float, ...]]:
         """Less is better. A total order of what a trial gives (score, candidate, model, and
         the other sums of its score), so that trials of one rank are the same outcome."""
-        told = self.sums.errors if self.errors else -self.sums.hits
-        others = tuple(float(each) for each in told.ravel())
-        return float(told[0, 1]), self.place, self.shared.digest(), others
+        sums = self.sums.errors if self.errors else -self.sums.hits
+        tie_breakers = tuple(float(entry) for entry in sums.ravel())
+        return float(sums[0, 1]), self.place, self.shared.digest(), tie_breakers
 
     @property
     def errors(self) -> bool:
@@ -61,47 +61,47 @@ class Work:
     items: Catalogue | None
     users: int | None
 
-    def fit_of(self, place: int) -> _Run:
+    def fit_of(self, index: int) -> _Run:
         """A fit of a candidate that was checked against the bound of a trial."""
-        method = self.tuning.method_of(self.tuning.grid[place])
+        method = self.tuning.method_of(self.tuning.grid[index])
         people = self.train.schema.declare(self.users).users
         order = check(method, people=people)
         return _Run(method, self.train, self.items, self.users, None, order=order)
 
     def rehearse(self) -> None:
         """Everything that could stop a trial half-way, on invented people."""
-        for place, candidate in enumerate(self.tuning.grid):
-            run = self.fit_of(place)
+        for index, candidate in enumerate(self.tuning.grid):
+            run = self.fit_of(index)
             self.tuning.trials.check(candidate, run.charged, ())
-            for made in run._shapes():
-                shared = rehearse(run.order, made.public)
+            for shape in run._shapes():
+                shared = rehearse(run.order, shape.public)
                 self._rehearse_score(candidate, run, shared)
 
     def _rehearse_score(self, candidate: Contestant, run: _Run, shared: Shared) -> None:
         people = invented(shared.schema, shared.catalogue)
         twice = self.tuning.scored.doubled(people)
-        told = _unsaid(run)
-        method = self.tuning.score_of(shared, told)
+        statement = _unsaid(run)
+        method = self.tuning.score_of(shared, statement)
         score = _Run(method, twice, None, self.users, None, order=check(method))
         score.rehearse(once=True)
         self.tuning.trials.check(candidate, run.charged, score.charged)
         for round_ in score.settled.plan.rounds:
             score.engine.run(round_, score.first(), NoNoise())
 
-    def trial(self, place: int, entry: str) -> Outcome:
+    def trial(self, index: int, entry: str) -> Outcome:
         """One fit and one score."""
         tuning = self.tuning
-        run = self.fit_of(place)
+        run = self.fit_of(index)
         shared = run.go(entry=entry)
         over = aligned(self.ratings, Catalogue(list(shared.catalogue.ids)))
         method = tuning.score_of(shared, run.statement(None))
         score = _Run(
             method, tuning.scored.doubled(over), None, self.users, None, order=check(method)
         )
-        tuning.trials.check(tuning.grid[place], run.charged, score.charged)
+        tuning.trials.check(tuning.grid[index], run.charged, score.charged)
         sums = score.released(entry=entry)
         assert isinstance(sums, FigureSums)
-        return Outcome(place, shared, sums, run, run.private and score.private)
+        return Outcome(index, shared, sums, run, run.private and score.private)
 
 
 def _unsaid(run: _Run) -> Any:

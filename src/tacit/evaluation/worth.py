@@ -13,7 +13,7 @@ from tacit.errors import SettingError
 from tacit.evaluation.cost import LISTS, PublicShape, forecasts
 from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Shape
-from tacit.evaluation.outlay import items_above, outlay
+from tacit.evaluation.outlay import items_above, resources
 from tacit.evaluation.tryout import try_out
 from tacit.fitting.check import check
 from tacit.fitting.planned import is_federated
@@ -23,7 +23,7 @@ from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
 from tacit.model.person.told import in_columns
 from tacit.noise.law import law_of
-from tacit.spoken import said
+from tacit.spoken import localize
 
 if TYPE_CHECKING:
     import polars
@@ -68,45 +68,45 @@ class Outlook(Suggesting):
         return self.forecast
 
     def __repr__(self) -> str:
-        told = self.facts
-        return f"Outlook({told['method']}, unit {told['unit']}; .facts has all of it)"
+        facts = self.facts
+        return f"Outlook({facts['method']}, unit {facts['unit']}; .facts has all of it)"
 
     def __str__(self) -> str:
         """What it promises, the forecast, and what will be released."""
         gain = self.facts["attacker"]
-        told = [repr(self), *([gain["words"]] if gain else ())]
+        lines = [repr(self), *([gain["words"]] if gain else ())]
         if self.forecast is not None:
-            told += ["", str(self.forecast)]
+            lines += ["", str(self.forecast)]
         if self.facts["better_list"]:
-            told += ["", said(self.facts["better_list"])]
+            lines += ["", localize(self.facts["better_list"])]
         rows = [
             (
-                one["release"],
-                f"{one['noise_sd']:.4g}",
-                "" if one["items_above"] is None else str(one["items_above"]),
+                release["release"],
+                f"{release['noise_sd']:.4g}",
+                "" if release["items_above"] is None else str(release["items_above"]),
             )
-            for one in self.facts["releases"]
+            for release in self.facts["releases"]
         ]
         heads = ("release", "noise sd", "items above it")
-        return "\n".join((*told, "", in_columns(heads, rows)))
+        return "\n".join((*lines, "", in_columns(heads, rows)))
 
     def _repr_html_(self) -> str:
         from tacit.page import paragraph, table
 
         gain = self.facts["attacker"]
-        told = paragraph(gain["words"]) if gain else ""
+        html = paragraph(gain["words"]) if gain else ""
         if self.forecast is not None:
-            told += self.forecast._repr_html_()
+            html += self.forecast._repr_html_()
         if self.facts["better_list"]:
-            told += paragraph(said(self.facts["better_list"]))
+            html += paragraph(localize(self.facts["better_list"]))
         rows = [
-            (one["release"], f"{one['noise_sd']:.4g}", one["items_above"])
-            for one in self.facts["releases"]
+            (release["release"], f"{release['noise_sd']:.4g}", release["items_above"])
+            for release in self.facts["releases"]
         ]
-        return told + table(("release", "noise sd", "items above it"), rows)
+        return html + table(("release", "noise sd", "items above it"), rows)
 
 
-def worth(
+def plan_report(
     method: Method,
     schema: Schema,
     catalogue: Catalogue,
@@ -114,7 +114,7 @@ def worth(
     start: Model | None = None,
     pattern: Pattern | None = None,
     try_it: bool = True,
-    each: float | None = None,
+    per_user: float | None = None,
     spread: float | None = None,
     popular_share: float | None = None,
     epsilons: tuple[float, ...] = ROW,
@@ -122,60 +122,62 @@ def worth(
     """Facts for `tacit plan`: what a fit with these options will draw. Reads no ratings;
     `pattern` is who rated what, at the unit `value`, where it is public.
 
-    `each` is the mean number of ratings a person, `spread` the RMSE of a person's own mean and
+    `per_user` is the mean number of ratings a person, `spread` the RMSE of a person's own mean and
     `popular_share`, for lists, recall of the most liked items as a share of the twin's, where
     something public says them; they make the forecast surer.
     """
-    if each is not None and each > len(catalogue):
+    if per_user is not None and per_user > len(catalogue):
         raise SettingError(
-            f"each person rates {each:g} of {len(catalogue):,} items",
+            f"each person rates {per_user:g} of {len(catalogue):,} items",
             remedy="give --each at most the number of items",
         )
     order = check(method, people=schema.users, start=start)
     people = None if pattern is None else len(pattern.ptr) - 1
-    made = priced(order, facts(order, schema, catalogue, pattern), people)
-    plan = made.known
-    events = {event.name: event for event in made.charged}
-    whole = sum(part.share for round_ in plan.rounds for part in round_.parts if not round_.instead)
-    if made.counting is not None:  # the rest is not settled yet
-        whole = 1.0
-    shape = Shape(schema.users or 0, len(catalogue), each or GUESSES[len(GUESSES) // 2])
+    pricing = priced(order, facts(order, schema, catalogue, pattern), people)
+    plan = pricing.known
+    events = {event.name: event for event in pricing.charged}
+    total_share = sum(
+        part.share for round_ in plan.rounds for part in round_.parts if not round_.instead
+    )
+    if pricing.counting is not None:  # the rest is not settled yet
+        total_share = 1.0
+    shape = Shape(schema.users or 0, len(catalogue), per_user or GUESSES[len(GUESSES) // 2])
     # what is published has the noise of all who add any
-    many = order.calibration == "sound" and is_federated(plan, order)
-    more = sqrt(noises(order.noise)) if many else 1.0
+    federated = order.calibration == "sound" and is_federated(plan, order)
+    noise_factor = sqrt(noises(order.noise)) if federated else 1.0
     releases = []
     for round_ in plan.rounds:
         for part in round_.parts:
             event = events.get(f"{round_.name}/{part.name}")
-            noise = more * noise_sd(event) / part.bound.steps if event else 0.0
-            heard = None
+            noise = noise_factor * noise_sd(event) / part.bound.steps if event else 0.0
+            prominent = None
             if schema.users is not None:
-                heard = items_above(part, noise, order.unit, shape)
+                prominent = items_above(part, noise, order.unit, shape)
             releases.append(
                 {
                     "release": f"{round_.name}/{part.name}",
-                    "share": part.share / whole,
+                    "share": part.share / total_share,
                     "instead": round_.instead or None,
                     "numbers": part.size * part.width,
                     "noise_sd": noise,
-                    "items_above": heard,
+                    "items_above": prominent,
                     "bound": part.bound.words(),
                 }
             )
-    told = None
+    forecast = None
     expected = None
     if try_it and order.budget is not None:
-        told = foretold(
+        forecast = foretold(
             order,
             schema,
             catalogue,
-            each=each,
+            per_user=per_user,
             spread=spread,
             popular_share=popular_share,
             epsilons=epsilons,
         )
-        expected = _expected(told, order, schema, catalogue)
-    found = {
+        expected = _expected(forecast, order, schema, catalogue)
+    report = {
         "method": method.name,
         "unit": order.unit,
         "items": len(catalogue),
@@ -191,10 +193,10 @@ def worth(
         if order.budget
         else None,
         "expected": expected,
-        "forecast": None if told is None else told.facts(),
-        "outlay": outlay(method, plan, schema.users, shape.items, shape.each).facts(),
+        "forecast": None if forecast is None else forecast.facts(),
+        "outlay": resources(method, plan, schema.users, shape.items, shape.each).facts(),
     }
-    return Outlook(found, told)
+    return Outlook(report, forecast)
 
 
 def foretold(
@@ -202,7 +204,7 @@ def foretold(
     schema: Schema,
     catalogue: Catalogue,
     *,
-    each: float | None = None,
+    per_user: float | None = None,
     spread: float | None = None,
     popular_share: float | None = None,
     epsilons: tuple[float, ...] = ROW,
@@ -218,24 +220,24 @@ def foretold(
     settings = order.method.settings
     if settings != type(settings)() or order.engine not in CURATORS:
         return None
-    asked = PublicShape(
+    shape = PublicShape(
         order.method.name,
         order.unit,
         schema.users,
         len(catalogue),
-        each or GUESSES[0],
+        per_user or GUESSES[0],
         catalogue.has_features and order.method.name == "bayes",
         popular_share,
     )
-    if not forecasts(asked):
+    if not forecasts(shape):
         return None
-    if schema.max_ratings is not None and each is not None:
-        each = min(each, schema.max_ratings)
+    if schema.max_ratings is not None and per_user is not None:
+        per_user = min(per_user, schema.max_ratings)
     return forecast(
-        asked,
+        shape,
         delta=budget.delta,
         epsilons=(*epsilons, budget.epsilon),
-        each=each,
+        per_user=per_user,
         scale=(schema.low, schema.high),
         spread=spread,
     )
@@ -256,45 +258,45 @@ def _refuse_other_metric(name: str, spread: float | None, popular_share: float |
 
 
 def _expected(
-    told: Forecast | None, order: Order, schema: Schema, catalogue: Catalogue
+    forecast: Forecast | None, order: Order, schema: Schema, catalogue: Catalogue
 ) -> dict[str, Any] | None:
     """RMSE on a scale of width 4 with and without privacy: the middle of the forecast, or one
     run on invented people where there is none."""
     assert order.budget is not None
-    if told is not None:
-        if told.metric != "rmse":
+    if forecast is not None:
+        if forecast.metric != "rmse":
             return None
-        at = told.at(order.budget.epsilon)
+        at = forecast.at(order.budget.epsilon)
         width = schema.unit_width
         return {
             "private": at.error.middle / width,
             "twin": (at.error.middle - at.cost.middle) / width,
-            "own_mean": None if told.spread is None else told.spread / width,
+            "own_mean": None if forecast.spread is None else forecast.spread / width,
         }
-    found = try_out(
+    tryout = try_out(
         order.method, schema.users or 1000, len(catalogue), max_ratings=schema.max_ratings
     )
-    if found.private is None:
+    if tryout.private is None:
         return None
-    return {"private": found.private, "twin": found.twin, "own_mean": found.own_mean}
+    return {"private": tryout.private, "twin": tryout.twin, "own_mean": tryout.own_mean}
 
 
 def _unknown(order: Order, schema: Schema, pattern: Pattern | None) -> list[str]:
     """What a fit will know that this plan does not."""
-    found = []
+    unknown = []
     if counts_people(order, schema.users):
-        found.append(
+        unknown.append(
             "the number of people: it is counted first, and the count chooses among plans "
             "of equal cost; give --users to see one of them"
         )
     if order.method.local and schema.users is None:
-        found.append("how many devices will answer, which a server sees")
+        unknown.append("how many devices will answer, which a server sees")
     if order.unit == "value" and pattern is None:
-        found.append(
+        unknown.append(
             "who rated what, which is public at the unit value: give --ratings for the "
             "figures of that file"
         )
-    return found
+    return unknown
 
 
 def noise_sd(event: Event) -> float:

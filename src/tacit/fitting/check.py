@@ -20,7 +20,7 @@ from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
 from tacit.methods.base import Method
 from tacit.rounds.bar import teller
-from tacit.rounds.options import Calibration, How, NoiseFrom, taken
+from tacit.rounds.options import Calibration, How, NoiseFrom, collect_options
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
 
@@ -55,26 +55,26 @@ def check(
     calibration = _calibration(method)
     unit = _unit(method)
     _check_kinds(method)
-    how = replace(
-        taken(How, method),
+    execution = replace(
+        collect_options(How, method),
         engine=_engine(method),
         progress=teller(method.progress) if method.progress else None,
     )
-    if how.threads is not None and how.threads < 1:
+    if execution.threads is not None and execution.threads < 1:
         raise SettingError(
-            f"threads is {how.threads}; it must be at least 1",
+            f"threads is {execution.threads}; it must be at least 1",
             remedy="leave --threads out to use all cores",
         )
-    if how.threads is not None and how.threads > MOST_THREADS:
+    if execution.threads is not None and execution.threads > MOST_THREADS:
         raise SettingError(
             f"threads is above {MOST_THREADS:,}, more than any machine has",
             remedy="leave --threads out to use all cores",
         )
-    if how.memory is not None:
-        memory_size(how.memory)
-    _check_noise(method, how)
+    if execution.memory is not None:
+        memory_size(execution.memory)
+    _check_noise(method, execution)
     settings = method.settings.model_dump()
-    devices = _devices(method, how)
+    devices = _devices(method, execution)
     budget = None
     if calibration != "none":
         budget = _budget(method, people)
@@ -84,7 +84,7 @@ def check(
         unit,
         calibration,
         budget,
-        how,
+        execution,
         settings,
         devices,
         start,
@@ -94,7 +94,7 @@ def check(
     )
     _check_people(order, people)
     if order.apart is not None:
-        check_apart(order)
+        check_held_out(order)
     if public is not None:
         check_public(order, public)
     if budgets is not None:
@@ -112,7 +112,7 @@ def _check_kinds(method: Method) -> None:
     """Options of another kind than their names say, which Python lets through."""
     kinds(
         texts={"population": method.population, "purpose": method.purpose},
-        whole={"threads": method.threads},
+        integers={"threads": method.threads},
         paths={"ledger": method.ledger},
         real={"epsilon": method.epsilon, "delta": method.delta},
     )
@@ -147,8 +147,8 @@ def _engine(method: Method) -> str:
     engine = method.engine or usual
     if engine in engines() and _can_run(engine, method):
         return engine
-    others = (name for name in engines() if name not in method.engines)
-    able = [*method.engines, *(x for x in others if _can_run(x, method))]
+    other_engines = (name for name in engines() if name not in method.engines)
+    able = [*method.engines, *(x for x in other_engines if _can_run(x, method))]
     raise SettingError(
         f"{method.name} does not run on {engine!r}", remedy=f"use {' or '.join(able)}"
     )
@@ -182,29 +182,29 @@ def _budget(method: Method, people: int | None) -> Budget:
     return Budget(float(method.epsilon), delta)
 
 
-def _devices(method: Method, how: How) -> Scenario | None:
+def _devices(method: Method, execution: How) -> Scenario | None:
     """How the devices of the local model behave, if it was said."""
-    if not how.devices:
+    if not execution.devices:
         return None
     if not method.local:
         raise SettingError(
             f"{method.name} has no devices that answer for themselves", remedy="leave --devices out"
         )
-    assert how.engine is not None
-    return Scenario.told(how.devices, how.engine)
+    assert execution.engine is not None
+    return Scenario.told(execution.devices, execution.engine)
 
 
-def _check_noise(method: Method, how: How) -> None:
+def _check_noise(method: Method, execution: How) -> None:
     """Refuse to say who adds the noise where there is nobody to choose from."""
-    if how.noise_from is None:
+    if execution.noise_from is None:
         return
-    if how.noise_from not in get_args(NoiseFrom):
+    if execution.noise_from not in get_args(NoiseFrom):
         raise SettingError(
-            f"the noise {how.noise_from!r} is unknown", remedy="use servers, devices or both"
+            f"the noise {execution.noise_from!r} is unknown", remedy="use servers, devices or both"
         )
-    if how.engine not in ("federated", "simulate") or method.local:
+    if execution.engine not in ("federated", "simulate") or method.local:
         raise SettingError(
-            f"{method.name} on {how.engine} has no servers and devices to share the noise",
+            f"{method.name} on {execution.engine} has no servers and devices to share the noise",
             remedy="leave --noise out, or use --engine federated",
         )
 
@@ -252,7 +252,7 @@ def check_values(order: Order, *, positive: bool = False, absent: bool = False) 
     """
     if order.budget is None or not (positive or absent):
         return
-    what = (
+    cause = (
         "with --positive the values decide which ratings there are"
         if positive
         else "in this layout a value stands for no rating"
@@ -263,21 +263,21 @@ def check_values(order: Order, *, positive: bool = False, absent: bool = False) 
         else "write the explicit ratings to a csv whose rows are public"
     )
     if order.unit == "value":
-        other = [unit for unit in order.method.units if unit != "value"]
-        instead = f"use --unit {' or '.join(other)}" if other else "use --method bayes"
+        other_units = [unit for unit in order.method.units if unit != "value"]
+        instead = f"use --unit {' or '.join(other_units)}" if other_units else "use --method bayes"
         raise SettingError(
-            f"at the unit value who rated what is public, but {what}: some would show",
+            f"at the unit value who rated what is public, but {cause}: some would show",
             remedy=f"{instead}, or {mend}",
         )
     if _shows_people(order) and order.calibration == "sound":
         raise SettingError(
-            f"who takes part is public on the engine {order.engine}, but {what}: who has "
+            f"who takes part is public on the engine {order.engine}, but {cause}: who has "
             "none would show",
             remedy=f"{mend}, or use --engine threads where the method has it",
         )
 
 
-def check_apart(order: Order) -> None:
+def check_held_out(order: Order) -> None:
     """Refuse to keep ratings apart where who takes part is public: somebody whose every
     rating is kept apart would be missing, which tells about her ratings."""
     if _shows_people(order):
@@ -301,16 +301,16 @@ def check_delta(budget: Budget, people: int | None) -> None:
             f"users is {people}; it must be at least 1",
             remedy="give --users a count, or leave it out",
         )
-    most = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
-    if budget.delta > most:
+    limit = MOST_DELTA if people is None else min(MOST_DELTA, 1 / people)
+    if budget.delta > limit:
         whom = (
             f"one in {people} people"
-            if people is not None and most < MOST_DELTA
+            if people is not None and limit < MOST_DELTA
             else f"{MOST_DELTA:g}, the most that anybody is asked to bear"
         )
         raise SettingError(
             f"delta is {budget.delta:g}, above {whom}",
-            remedy=f"use {10.0 ** floor(log10(most)):g} or less, or leave --delta out",
+            remedy=f"use {10.0 ** floor(log10(limit)):g} or less, or leave --delta out",
         )
 
 

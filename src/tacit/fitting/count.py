@@ -58,7 +58,7 @@ class Counting:
     def charged(self) -> tuple[Event, ...]:
         """What the book is charged: the count, and what covers each of the plans."""
         unit = self.plan.unit
-        prices = [cost(made.events.values(), unit) for made in self.plans.values()]
+        prices = [cost(candidate.events.values(), unit) for candidate in self.plans.values()]
         if any(price.sampled or price.renyi for price in prices):
             raise SettingError(
                 "no envelope covers rounds by a coin or noise in shares: the number of "
@@ -67,16 +67,16 @@ class Counting:
             )
         mu2 = max(price.mu2 for price in prices)
         pure = max(price.pure_epsilon for price in prices)
-        rest: list[Event] = []
+        reserves: list[Event] = []
         if mu2:
-            rest.append(Reserve(name="plan", mu=sqrt(mu2)))
+            reserves.append(Reserve(name="plan", mu=sqrt(mu2)))
         if pure:
-            rest.append(Reserve(name="plan, pure", epsilon=pure))
-        return self.event, *rest
+            reserves.append(Reserve(name="plan, pure", epsilon=pure))
+        return self.event, *reserves
 
     def chosen(self, people: float) -> Planned:
         """The plan for about so many people: the nearest, by ratio."""
-        near = min(self.plans, key=lambda each: abs(log(each / max(people, 1.0))))
+        near = min(self.plans, key=lambda size: abs(log(size / max(people, 1.0))))
         return self.plans[near]
 
 
@@ -100,15 +100,15 @@ def counting(order: Order, public: Public, able: Callable[[Plan], None]) -> Coun
         schema = public.schema.declare(users=people)
         facts = replace(public, schema=schema, coins=False)
         try:
-            made = planned(order, facts, before=(count_people(), COUNT_SHARE))
-            able(made.plan)
+            candidate = planned(order, facts, preceding=(count_people(), COUNT_SHARE))
+            able(candidate.plan)
         except TacitError as error:
             refused = refused or error
             continue
-        events = dict(made.events)
-        own = events.pop(COUNT)
-        event = event or own
-        plans[people] = replace(made, events=events)
+        events = dict(candidate.events)
+        count_event = events.pop(COUNT)
+        event = event or count_event
+        plans[people] = replace(candidate, events=events)
     if event is None:
         assert refused is not None
         raise refused

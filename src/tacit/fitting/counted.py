@@ -43,8 +43,8 @@ def need_ids(ratings: Ratings) -> None:
 
 def calendar_key(book_key: bytes, entry: str) -> bytes:
     """The key of one calendar's list."""
-    made = hmac.new(book_key, b"tacit calendar\0" + entry.encode(), "sha256")
-    return made.digest()
+    mac = hmac.new(book_key, b"tacit calendar\0" + entry.encode(), "sha256")
+    return mac.digest()
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Turn:
         """Keyed, of all cells: tells whether a week is resumed with the ratings that it was
         begun with."""
         rated = self.ratings
-        made = hmac.new(key, b"cells\0", hashlib.sha256)
+        mac = hmac.new(key, b"cells\0", hashlib.sha256)
         for array in (rated.ptr, rated.item, rated.value):
-            made.update(np.ascontiguousarray(array).tobytes())
-        made.update("\0".join(self.names).encode())
-        made.update("\0".join(rated.items).encode())
-        return made.hexdigest()
+            mac.update(np.ascontiguousarray(array).tobytes())
+        mac.update("\0".join(self.names).encode())
+        mac.update("\0".join(rated.items).encode())
+        return mac.hexdigest()
 
 
 class Counted:
@@ -76,15 +76,15 @@ class Counted:
 
     def may(self, name: str) -> bool:
         """Whether this person may be counted in the week that comes."""
-        turns = self._turns.get(name, ())
-        if len(turns) >= self.calendar.most:
+        counted_weeks = self._turns.get(name, ())
+        if len(counted_weeks) >= self.calendar.most:
             return False
-        return not turns or self.weeks + 1 - turns[-1] >= self.calendar.gap
+        return not counted_weeks or self.weeks + 1 - counted_weeks[-1] >= self.calendar.gap
 
     def last(self, name: str) -> int:
         """The last week in which she was counted; 0 for never."""
-        turns = self._turns.get(name)
-        return turns[-1] if turns else 0
+        counted_weeks = self._turns.get(name)
+        return counted_weeks[-1] if counted_weeks else 0
 
     def count(self, names: Sequence[str]) -> None:
         """One more week. Refused as a whole if anybody in it was counted too often."""
@@ -103,32 +103,32 @@ class Counted:
         second of every week up to it, where ratings have times: then a rating counts in the
         week after the last one of its person, or in none."""
         need_ids(ratings)
-        may = np.array([self.may(name) for name in names], np.bool_)
-        keep = np.repeat(may, np.diff(ratings.ptr))
+        allowed = np.array([self.may(name) for name in names], np.bool_)
+        keep = np.repeat(allowed, np.diff(ratings.ptr))
         if ends is not None:
             keep &= self._in_time(ratings, names, ends)
-        left = ratings.take(keep)
-        known = dict(zip(ratings.users, names, strict=True))
-        return Turn(tuple(known[user] for user in left.users), left)
+        admitted = ratings.take(keep)
+        name_of = dict(zip(ratings.users, names, strict=True))
+        return Turn(tuple(name_of[user] for user in admitted.users), admitted)
 
     def _in_time(
         self, ratings: Ratings, names: Sequence[str], ends: Mapping[int, int]
     ) -> NDArray[np.bool_]:
         assert ratings.time is not None
-        now = ends[self.weeks + 1]
+        week_end = ends[self.weeks + 1]
         none = np.iinfo(np.int64).min
         since = np.array([ends[week] if (week := self.last(n)) else none for n in names], np.int64)
-        after = np.repeat(since, np.diff(ratings.ptr))
-        result: NDArray[np.bool_] = (ratings.time <= now) & (ratings.time > after)
+        row_since = np.repeat(since, np.diff(ratings.ptr))
+        result: NDArray[np.bool_] = (ratings.time <= week_end) & (ratings.time > row_since)
         return result
 
 
-def sealed(before: str, names: Sequence[str], digests: Mapping[str, str]) -> str:
+def sealed(previous: str, names: Sequence[str], digests: Mapping[str, str]) -> str:
     """The digest that the book keeps of a week's list: of all lists so far, and of what the
     week before has left behind."""
-    made = hashlib.sha256(before.encode())
+    hasher = hashlib.sha256(previous.encode())
     for name in names:
-        made.update(b"\0" + name.encode())
+        hasher.update(b"\0" + name.encode())
     for name in sorted(digests):
-        made.update(f"\n{name} {digests[name]}".encode())
-    return made.hexdigest()
+        hasher.update(f"\n{name} {digests[name]}".encode())
+    return hasher.hexdigest()

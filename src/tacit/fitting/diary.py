@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict
 
 from tacit.errors import ModelError, StorageError, TacitError, reason
 from tacit.typed_file import read_json
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 T = TypeVar("T")
 CALENDAR = "calendar.json"
@@ -89,7 +89,7 @@ class Diary:
 
     def _leave(self) -> None:
         """Take back the folder of a calendar that was refused before it began."""
-        if [each.name for each in self.folder.rglob("*")] == ["private", "lock"]:
+        if [path.name for path in self.folder.rglob("*")] == ["private", "lock"]:
             shutil.rmtree(self.folder)
 
     def _check_place(self) -> None:
@@ -97,7 +97,7 @@ class Diary:
             return
         if not self.folder.is_dir():
             raise StorageError(f"{self.folder} is a file", remedy="choose another --out")
-        inside = {each.name for each in self.folder.iterdir()}
+        inside = {path.name for path in self.folder.iterdir()}
         if inside and not inside & {CALENDAR, "private"}:
             raise StorageError(
                 f"{self.folder} is a folder that holds other things", remedy="choose another --out"
@@ -117,51 +117,51 @@ class Diary:
             return None
         return read_json(place, kind, ModelError, RESTORE)
 
-    def write(self, place: Path, value: Any) -> None:
+    def write(self, path: Path, value: Any) -> None:
         """Write it whole and durably."""
         text = json.dumps(value, sort_keys=True, indent=1)
-        self.put(place, text.encode())
+        self.put(path, text.encode())
 
-    def put(self, place: Path, data: bytes) -> None:
+    def put(self, path: Path, data: bytes) -> None:
         """Beside its place, then into it; both survive a loss of power."""
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with whole(place, private=True, durable=True) as file:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open_atomic(path, private=True, durable=True) as file:
             file.write(data)
 
-    def put_array(self, place: Path, array: NDArray[Any]) -> None:
+    def put_array(self, path: Path, array: NDArray[Any]) -> None:
         """One array."""
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
-        self.put(place, data.getvalue())
+        self.put(path, data.getvalue())
 
-    def put_arrays(self, place: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def put_arrays(self, path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Several arrays by name."""
         data = io.BytesIO()
         named: dict[str, Any] = dict(arrays)
         np.savez(data, **named)
-        self.put(place, data.getvalue())
+        self.put(path, data.getvalue())
 
-    def array(self, place: Path) -> NDArray[np.int64] | None:
+    def array(self, path: Path) -> NDArray[np.int64] | None:
         """One array of integers; None if it was not written."""
-        if not place.exists():
+        if not path.exists():
             return None
-        found = _loaded(place)
-        if not isinstance(found, np.ndarray) or found.dtype != np.int64:
-            raise damaged(place)
-        result: NDArray[np.int64] = found
+        loaded = _loaded(path)
+        if not isinstance(loaded, np.ndarray) or loaded.dtype != np.int64:
+            raise damaged(path)
+        result: NDArray[np.int64] = loaded
         return result
 
-    def arrays(self, place: Path) -> dict[str, NDArray[Any]]:
+    def arrays(self, path: Path) -> dict[str, NDArray[Any]]:
         """Several arrays by name."""
-        found = _loaded(place)
-        if not isinstance(found, dict):
-            raise damaged(place)
-        return found
+        archive = _loaded(path)
+        if not isinstance(archive, dict):
+            raise damaged(path)
+        return archive
 
     def digests(self, number: int) -> dict[str, str]:
         """Of every array that stands in a week's folder."""
         names = sorted(
-            each.name for each in self.week(number).iterdir() if each.suffix in (".npy", ".npz")
+            path.name for path in self.week(number).iterdir() if path.suffix in (".npy", ".npz")
         )
         return {
             name: hashlib.sha256((self.week(number) / name).read_bytes()).hexdigest()
@@ -181,8 +181,8 @@ def _loaded(place: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
         raise damaged(place) from None
 
 
-def damaged(place: Path) -> ModelError:
+def damaged(path: Path) -> ModelError:
     """The error for a file that is not what was written."""
     return ModelError(
-        f"{place} is damaged: it was cut or changed after it was written", remedy=RESTORE
+        f"{path} is damaged: it was cut or changed after it was written", remedy=RESTORE
     )

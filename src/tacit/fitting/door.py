@@ -28,7 +28,7 @@ SWAPPED = 10
 """Times as many items as people: more likely one taken for the other."""
 
 
-def fit_given(
+def fit_inputs(
     method: Method,
     ratings: Any,
     y: object,
@@ -51,19 +51,19 @@ def fit_given(
         number("keep_apart", keep_apart, "give a share, such as 0.1")
     if users is not None:
         count("users", users)
-    asked = None if budgets is None else _budgets(budgets)
+    personal_budgets = None if budgets is None else _budgets(budgets)
     catalogue = as_catalogue(items, reading.get("columns"))
     reading = reading | {"columns": of_ratings(reading.get("columns"))}
-    said = {name: value for name, value in reading.items() if value is not None}
-    data = placed(ratings, method.engine, threads=method.threads, items=catalogue, **said)
-    if asked is not None:
-        _tell_budgets(asked, data, method.epsilon)
-    told = of_high_ratings(method, data.schema)
-    if told:
-        notice(told)
+    options = {name: value for name, value in reading.items() if value is not None}
+    data = placed(ratings, method.engine, threads=method.threads, items=catalogue, **options)
+    if personal_budgets is not None:
+        _tell_budgets(personal_budgets, data, method.epsilon)
+    message = of_high_ratings(method, data.schema)
+    if message:
+        notice(message)
     elif method.better_list and data.schema.positive is None:
         notice(method.better_list)
-    known = None if public is None else _public(public, said.get("scale"))
+    known = None if public is None else _public(public, options.get("scale"))
     if known is not None:
         notice(known.agreement(catalogue))
     if catalogue is None and not isinstance(ratings, Ratings):
@@ -76,7 +76,7 @@ def fit_given(
         start=_start(start),
         keep_apart=keep_apart,
         public=known,
-        budgets=asked,
+        budgets=personal_budgets,
     )
 
 
@@ -90,61 +90,61 @@ def _tell_items(data: Any) -> None:
         )
 
 
-def _budgets(given: Mapping[str, float] | str | Path) -> Budgets:
+def _budgets(source: Mapping[str, float] | str | Path) -> Budgets:
     """What people asked for, by id, or read from a file."""
     from tacit.data.budgets import Budgets
     from tacit.data.reading.budgets import read_budgets
 
-    if isinstance(given, str | Path):
-        return read_budgets(given)
-    if not isinstance(given, Mapping):
+    if isinstance(source, str | Path):
+        return read_budgets(source)
+    if not isinstance(source, Mapping):
         raise SettingError(
-            f"budgets are of type {type(given).__name__}, not by person",
+            f"budgets are of type {type(source).__name__}, not by person",
             remedy='give a mapping such as {"ann": 0.5}, or a file',
         )
-    for asked in given.values():
-        number("budgets", asked, "give each person's epsilon as a number")
-    return Budgets({str(who): float(asked) for who, asked in given.items()})
+    for epsilon in source.values():
+        number("budgets", epsilon, "give each person's epsilon as a number")
+    return Budgets({str(person): float(epsilon) for person, epsilon in source.items()})
 
 
-def _tell_budgets(asked: Budgets, data: Any, epsilon: object) -> None:
+def _tell_budgets(budgets: Budgets, data: Any, epsilon: object) -> None:
     """Tell the owner of budgets that change nothing: an id that is spelt otherwise asks for
     nobody."""
-    many = len(asked.asked)
+    count = len(budgets.asked)
     if isinstance(data, Ratings):
-        known = set(data.users)
-        missing = set(asked.asked) - known
-        lost = len(missing)
-        found = other_spelling(missing, known) if missing else None
-        if found is not None:
+        users = set(data.users)
+        missing = set(budgets.asked) - users
+        n_missing = len(missing)
+        spellings = other_spelling(missing, users) if missing else None
+        if spellings is not None:
             # No error: whether a fit succeeds would tell that somebody is there.
             notice(
-                f"budgets write an id as {found[0]!r} that the ratings write as {found[1]!r}: "
+                f"budgets write an id as {spellings[0]!r} that the ratings write as {spellings[1]!r}: "
                 "write ids as the ratings have them (for the owner only)"
             )
-        if lost:
+        if n_missing:
             notice(
-                f"budgets: {lost:,} of {many:,} people are not in the ratings; an id that is "
+                f"budgets: {n_missing:,} of {count:,} people are not in the ratings; an id that is "
                 "spelt otherwise asks for nobody (for the owner only)"
             )
     if isinstance(epsilon, int | float):
-        above = sum(wanted > epsilon for wanted in asked.asked.values())
+        above = sum(budget > epsilon for budget in budgets.asked.values())
         if above:
             notice(
-                f"budgets: {above:,} of {many:,} people ask for more and are above epsilon "
+                f"budgets: {above:,} of {count:,} people ask for more and are above epsilon "
                 f"{epsilon:g}, which is all that this fit reveals: they get that"
             )
 
 
-def _public(given: Any, scale: tuple[float, float] | None) -> PublicPeople:
+def _public(source: Any, scale: tuple[float, float] | None) -> PublicPeople:
     """Public people as they are, as their ratings, or read from what `read` takes."""
     from tacit.data.public import PublicPeople
 
-    if isinstance(given, PublicPeople):
-        return given
-    if isinstance(given, Ratings):
-        return PublicPeople(given)
-    return PublicPeople(as_ratings(given, scale=scale))
+    if isinstance(source, PublicPeople):
+        return source
+    if isinstance(source, Ratings):
+        return PublicPeople(source)
+    return PublicPeople(as_ratings(source, scale=scale))
 
 
 def _start(start: Model | str | Path | None) -> Model | None:

@@ -52,12 +52,12 @@ class Periods:
     def of(begins: str, days: int) -> Periods:
         """From a date as people write it."""
         try:
-            first = date.fromisoformat(begins)
+            first_day = date.fromisoformat(begins)
         except ValueError:
             raise SettingError(
                 f"{begins!r} is not a day", remedy="give a date such as 2026-01-05"
             ) from None
-        return Periods(first, days)
+        return Periods(first_day, days)
 
     def end(self, week: int) -> int:
         """The last second of a period, since 1970."""
@@ -67,7 +67,7 @@ class Periods:
 
     def ends(self, week: int) -> dict[int, int]:
         """Of every period up to this one."""
-        return {each: self.end(each) for each in range(1, week + 1)}
+        return {period: self.end(period) for period in range(1, week + 1)}
 
     def check_over(self, week: int, now: datetime) -> None:
         """Refuse a period that is not over: its ratings are not all there."""
@@ -113,13 +113,13 @@ def fixed_facts(
     }
 
 
-def check_same(stored: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def check_same(stored: Mapping[str, Any], current: Mapping[str, Any]) -> None:
     """Refuse what differs from what the calendar began with."""
-    for name, value in now.items():
+    for name, value in current.items():
         if name != "calendar" and stored.get(name) != value:
-            what = SPOKEN.get(name, f"the {name.replace('_', ' ')}")
+            label = SPOKEN.get(name, f"the {name.replace('_', ' ')}")
             raise SettingError(
-                f"{what} is not the one that this calendar began with: one budget was paid "
+                f"{label} is not the one that this calendar began with: one budget was paid "
                 "for one plan",
                 remedy="give what was given then, or begin another calendar (--out), which "
                 "is charged by itself",

@@ -15,7 +15,7 @@ from tacit.methods.refine.known import Known
 from tacit.model.person.gaussian import NOISE
 
 if TYPE_CHECKING:
-    from tacit.data.apart import Apart
+    from tacit.data.apart import HeldOut
     from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.order import Order
     from tacit.methods.noiseless.variational import Fitted
@@ -26,7 +26,7 @@ LEAST_PEOPLE = 10
 """Fewer say nothing of tastes."""
 PASSES = 12
 """Over their ratings: the error is flat from here on (`tacit.methods.noiseless.variational`)."""
-SHOWN, MOST_TASTES = 0.001, 12
+SHOWN, MOST_USER_FACTORS = 0.001, 12
 """Tastes whose loadings have at least this mean square over ratings are taken, and at most so
 many: as many numbers as the moments of `bayes` can scale."""
 
@@ -75,41 +75,41 @@ def check_beside(people: PublicPeople, private: Ratings | SparkRatings) -> None:
         )
 
 
-def known_of(people: PublicPeople, catalogue: Catalogue, apart: Apart | None = None) -> Known:
+def known_of(people: PublicPeople, catalogue: Catalogue, held_out: HeldOut | None = None) -> Known:
     """What they say of the items of a catalogue; ratings of other items are left out, and
-    cells that are kept `apart`: somebody may have the same id in both tables, and what the
+    cells that are kept `held_out`: somebody may have the same id in both tables, and what the
     fit must not see of her there it must not see here."""
     from tacit.methods.noiseless.variational import fit_gaussian
 
-    ratings = people.ratings if apart is None else apart.seen(people.ratings)
+    ratings = people.ratings if held_out is None else held_out.seen(people.ratings)
     rows = np.array([catalogue.index.get(name, -1) for name in ratings.items], np.int64)
-    taken = ratings.take(rows[ratings.item] >= 0)
-    if not len(taken):
+    rated = ratings.take(rows[ratings.item] >= 0)
+    if not len(rated):
         raise DataError(
             "public people rated none of the items of the catalogue",
             remedy="check that both files name items alike, or leave --public out",
         )
     schema = ratings.schema
-    item = rows[taken.item].astype(np.uint32)
-    value = (taken.value.astype(np.float64) - schema.middle) / schema.unit_width
+    item = rows[rated.item].astype(np.uint32)
+    value = (rated.value.astype(np.float64) - schema.middle) / schema.unit_width
     # Rows of a person ascend in the order of the catalogue.
-    order = np.lexsort((item, taken.user))
-    found = fit_gaussian(taken.ptr, item[order], value[order], len(catalogue), None, passes=PASSES)
+    order = np.lexsort((item, rated.user))
+    fitted = fit_gaussian(rated.ptr, item[order], value[order], len(catalogue), None, passes=PASSES)
     count = np.bincount(item, minlength=len(catalogue)).astype(np.float64)
-    return _known(found, count, people.words)
+    return _build_prior(fitted, count, people.words)
 
 
-def _known(found: Fitted, count: NDArray[np.float64], words: str) -> Known:
-    level = float(found.baseline @ count / count.sum())
+def _build_prior(fitted: Fitted, count: NDArray[np.float64], description: str) -> Known:
+    level = float(fitted.baseline @ count / count.sum())
     log = np.log(count + 0.5)
-    loadings = found.loadings[:, 1:] * np.sqrt(NOISE / found.noise)
-    strength = count @ loadings**2 / count.sum()
-    best = np.argsort(-strength, kind="stable")[:MOST_TASTES]
-    kept = best[strength[best] > SHOWN]
+    item_factors = fitted.loadings[:, 1:] * np.sqrt(NOISE / fitted.noise)
+    strength = count @ item_factors**2 / count.sum()
+    best = np.argsort(-strength, kind="stable")[:MOST_USER_FACTORS]
+    strong = best[strength[best] > SHOWN]
     return Known(
-        found.baseline - level,
-        found.variance / max(float(found.variance.max()), 1e-12),
+        fitted.baseline - level,
+        fitted.variance / max(float(fitted.variance.max()), 1e-12),
         (log - log.mean()) / max(float(log.std()), 1e-12),
-        np.ascontiguousarray(loadings[:, kept]),
-        words,
+        np.ascontiguousarray(item_factors[:, strong]),
+        description,
     )

@@ -41,10 +41,10 @@ def of_high_ratings(method: Method, schema: Schema) -> str:
     """What to tell somebody who keeps ratings of so much and more for a method that learns
     how high ratings are; nothing where it learns what is liked."""
     if schema.positive is None and method.name == DEFAULT_POSITIVE:
-        least = round(schema.low + HIGH * (schema.high - schema.low))
+        threshold = round(schema.low + HIGH * (schema.high - schema.low))
         return (
             f"{method.name} learns what is liked, and counts every row as a like, however low "
-            f"its rating: give the least rating that is one, such as --positive {least}"
+            f"its rating: give the least rating that is one, such as --positive {threshold}"
         )
     if schema.positive is None or method.name not in METHODS:
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.data.apart import Apart
+from tacit.data.apart import HeldOut
 from tacit.engine.scenario import Scenario
 from tacit.methods.base import Method
 from tacit.rounds.options import NOISE_FROM, Calibration, How, NoiseFrom
@@ -37,7 +37,7 @@ class Order:
     devices: Scenario | None = None
     start: Model | None = None
     """An earlier model that this fit may build on."""
-    apart: Apart | None = None
+    apart: HeldOut | None = None
     """Which ratings the fit does not see."""
     public: PublicPeople | None = None
     """People whose ratings are public: a prior of what is released."""

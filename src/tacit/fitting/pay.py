@@ -61,10 +61,12 @@ def pay(
     ratings they are; `token` names a request that outlives this process."""
     assert order.budget is not None
     budget, book = order.budget, order.book
-    before = chain(order)
-    beside = {entry.population for entry in before}
+    earlier = chain(order)
+    other_populations = {entry.population for entry in earlier}
     warning = twice(
-        lambda: book.fingerprint(data, other_people=order.how.other_people, beside=beside)
+        lambda: book.fingerprint(
+            data, other_people=order.how.other_people, beside=other_populations
+        )
     )
     if warning:
         warn(f"{warning}: {ONE_BOOK}")
@@ -80,17 +82,17 @@ def pay(
             accept_unbounded=order.how.accept_unbounded,
             relation=relation(order),
             token=token,
-            starts=[(entry.population, entry.number) for entry in before],
+            starts=[(entry.population, entry.number) for entry in earlier],
             apart=order.apart,
         )
     )
     with stays_charged(receipt):
-        spent = running_total(book, receipt, order.unit, budget.delta)
-        if not before:
-            return Payment(receipt, spent)
-        own = _price(events, order.unit, order.unit, limit)
-        links, composed = _links(before, own, order.unit, budget.delta)
-        return Payment(receipt, spent, links, composed)
+        total_spent = running_total(book, receipt, order.unit, budget.delta)
+        if not earlier:
+            return Payment(receipt, total_spent)
+        own_cost = _price(events, order.unit, order.unit, limit)
+        links, composed = _links(earlier, own_cost, order.unit, budget.delta)
+        return Payment(receipt, total_spent, links, composed)
 
 
 GO_ON = "mend that, and run the same again: it goes on there, without another charge"
@@ -122,13 +124,13 @@ def settle(
     receipt: Receipt,
     statement: Statement,
     artefact: str,
-    drawn: Iterable[Event] | None = None,
+    drawn_events: Iterable[Event] | None = None,
 ) -> Statement:
     """Tell the book what came of a charge, and what filled an envelope; the statement for
     that artefact, signed by the book that was charged, and so checked."""
     from tacit.ledger.statement.sign import signed
 
-    filled = None if drawn is None else tuple(drawn)
+    filled = None if drawn_events is None else tuple(drawn_events)
     twice(lambda: book.commit(receipt, artefact, filled))
     return signed(statement, artefact, book.sign, book.signer, checked=CHARGED)
 
@@ -179,14 +181,14 @@ def twice(ask: Callable[[], T]) -> T:
 
 
 def _links(
-    before: Iterable[Entry], own: Cost | None, unit: Unit, delta: float
+    earlier: Iterable[Entry], own_cost: Cost | None, unit: Unit, delta: float
 ) -> tuple[tuple[Link, ...], float | None]:
     """The chain as a statement tells it, and what it costs with the new release at the end."""
     from tacit.ledger.statement.statement import Link
 
     links = list[Link]()
     prices = list[Cost]()
-    for entry in before:
+    for entry in earlier:
         assert entry.unit is not None
         price = _price(entry.events, entry.unit, unit, entry.limit)
         covered = price is not None and isfinite(epsilon_of(price, delta))
@@ -204,9 +206,9 @@ def _links(
                 covered=covered,
             )
         )
-    if own is None:
+    if own_cost is None:
         return tuple(links), None
-    composed = epsilon_of(total([*prices, own]), delta)
+    composed = epsilon_of(total([*prices, own_cost]), delta)
     return tuple(links), composed if isfinite(composed) else None
 
 

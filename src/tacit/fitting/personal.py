@@ -85,9 +85,11 @@ def check_lessens(plans: Iterable[Plan], events: Iterable[Event]) -> None:
 def weights_of(budgets: Budgets, events: Iterable[Event], delta: float) -> Mapping[str, int]:
     """The weight of each person who asked for less than everybody bears."""
     events = tuple(events)
-    by_epsilon = {asked: weight_for(events, asked, delta) for asked in set(budgets.asked.values())}
+    by_epsilon = {
+        epsilon: weight_for(events, epsilon, delta) for epsilon in set(budgets.asked.values())
+    }
     return {
-        person: by_epsilon[asked]
-        for person, asked in budgets.asked.items()
-        if by_epsilon[asked] < WHOLE
+        person: by_epsilon[epsilon]
+        for person, epsilon in budgets.asked.items()
+        if by_epsilon[epsilon] < WHOLE
     }

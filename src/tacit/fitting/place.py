@@ -74,7 +74,7 @@ def placed(
     *,
     threads: int | None = None,
     items: Catalogue | None = None,
-    **said: Any,
+    **options: Any,
 ) -> Ratings | SparkRatings:
     """Ratings as they are, read here, or left to a cluster where the engine is one."""
     on_cluster = is_cluster_table(source)
@@ -86,13 +86,13 @@ def placed(
         from tacit.engine.spark.read import read_table
 
         for name in ("layout", "memory"):
-            if said.pop(name, None) is not None:
+            if options.pop(name, None) is not None:
                 raise SettingError(
                     f"--{name} is for files of this machine",
                     remedy=f"leave --{name} out, or write csv or parquet first",
                 )
-        return read_table(source, items=items, threads=threads, **said)
+        return read_table(source, items=items, threads=threads, **options)
     if not isinstance(source, Ratings) and hasattr(source, "seen_by"):
-        found: SparkRatings = source
-        return found
-    return as_ratings(source, items=items, **said)
+        ratings: SparkRatings = source
+        return ratings
+    return as_ratings(source, items=items, **options)

@@ -34,22 +34,22 @@ class Planned:
         return tuple(f"{r.name}/{p.name}" for r, p in self.plan.parts)
 
 
-def planned(order: Order, public: Public, before: tuple[Round, float] | None = None) -> Planned:
+def planned(order: Order, public: Public, preceding: tuple[Round, float] | None = None) -> Planned:
     """The method's plan for these public facts, priced to their budget.
 
-    `before`: a round that is run first, and its share of the budget. Its event is among
+    `preceding`: a round that is run first, and its share of the budget. Its event is among
     those of the plan, which pays for it; the plan begins after it.
     """
     plan = order.method.plan(public)
-    if before is not None:
-        plan = plan.after(*before)
+    if preceding is not None:
+        plan = plan.after(*preceding)
     if order.is_shared and order.budget is not None:
         plan = for_devices(plan)
     plan = replace(plan, limited=public.schema.max_ratings)
     events: dict[str, Event] = {}
     if public.budget is not None:
         events = _events(plan, order, public.budget)
-    if before is not None:
+    if preceding is not None:
         plan = replace(plan, rounds=plan.rounds[1:])
     return Planned(public, plan, events)
 
@@ -57,11 +57,11 @@ def planned(order: Order, public: Public, before: tuple[Round, float] | None = N
 def check_cost(events: Iterable[Event], order: Order) -> None:
     """The last word before the ledger: the accountant, not the planner, says what all
     rounds cost together."""
-    asked = tuple(events)
+    charged = tuple(events)
     budget = order.budget
-    if budget is None or any(isinstance(event, Unbounded) for event in asked):
+    if budget is None or any(isinstance(event, Unbounded) for event in charged):
         return
-    cost = account.epsilon(asked, budget.delta, unit=order.unit)
+    cost = account.epsilon(charged, budget.delta, unit=order.unit)
     if cost > budget.epsilon * (1 + ROUNDING):
         raise Failure(
             f"the plan costs epsilon {cost:.6g}, more than the {budget.epsilon:g} "
@@ -72,8 +72,8 @@ def check_cost(events: Iterable[Event], order: Order) -> None:
 
 def is_federated(plan: Plan, order: Order) -> bool:
     """Whether servers and devices add the noise, and not a curator."""
-    turns = any(isinstance(r.takes_part, Turns) for r in plan.rounds)
-    return order.is_shared or turns
+    takes_turns = any(isinstance(r.takes_part, Turns) for r in plan.rounds)
+    return order.is_shared or takes_turns
 
 
 def _events(plan: Plan, order: Order, budget: Budget) -> dict[str, Event]:

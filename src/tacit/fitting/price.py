@@ -47,8 +47,8 @@ class Priced:
         if self.counting is not None:
             round_ = self.counting.plan.rounds[0]
             part = replace(round_.parts[0], share=COUNT_SHARE)
-            first = replace(round_, parts=(part,))
-            return replace(self.counting.plan, rounds=(first,))
+            first_round = replace(round_, parts=(part,))
+            return replace(self.counting.plan, rounds=(first_round,))
         assert self.settled is not None
         return self.settled.plan
 
@@ -85,21 +85,21 @@ def priced(
     nobody declared it. `able` raises where a plan cannot be run."""
     people = public.schema.users or people
     if counts_people(order, people):
-        made = Priced(None, counting(order, public, able))
+        priced_plan = Priced(None, counting(order, public, able))
     else:
         if people != public.schema.users:
-            seen = public.schema.declare(users=people)
-            public = replace(public, schema=seen)
-        settled = planned(order, public)
-        able(settled.plan)
-        made = Priced(settled, None)
-    check_cost(made.charged, order)
-    return made
+            schema = public.schema.declare(users=people)
+            public = replace(public, schema=schema)
+        settled_plan = planned(order, public)
+        able(settled_plan.plan)
+        priced_plan = Priced(settled_plan, None)
+    check_cost(priced_plan.charged, order)
+    return priced_plan
 
 
 def counts_people(order: Order, people: int | None) -> bool:
     """Whether the first event of such a fit counts the people: papers count as they are; at
     `value` and in the local model who takes part is public."""
-    shown = order.unit == "value" or order.method.local
-    asks = order.method.needs_people and not shown
+    is_public = order.unit == "value" or order.method.local
+    asks = order.method.needs_people and not is_public
     return people is None and order.calibration == "sound" and asks

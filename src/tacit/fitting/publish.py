@@ -10,7 +10,7 @@ from tacit.data.schema import LIKES, Schema
 from tacit.engine.base import Engine
 from tacit.fitting.order import Order
 from tacit.fitting.personal import WORDS as ASKED_LESS
-from tacit.fitting.start import before, with_earlier
+from tacit.fitting.start import describe_start, with_earlier
 from tacit.ledger.account.event import EvaluationEvent, Event
 from tacit.ledger.statement import words
 from tacit.ledger.statement.honest import Honesty
@@ -37,7 +37,7 @@ NOISE_OFF = "noise off: as printed but without its noise, for comparison only"
 
 
 @dataclass(frozen=True)
-class Said:
+class StatementInputs:
     """All that a statement is made of, but the receipt."""
 
     order: Order
@@ -66,10 +66,10 @@ class Said:
         *,
         private: bool,
         charged: Iterable[Event],
-        counted: float | None = None,
+        count: float | None = None,
     ) -> Statement:
         """The promise in words and data. `charged` is what stands in the book: an envelope,
-        where a count chose what was drawn; `counted` is the number of people that was then
+        where a count chose what was drawn; `count` is the number of people that was then
         released."""
         from tacit.ledger.statement.statement import build_statement
 
@@ -103,8 +103,8 @@ class Said:
             starts=payment.starts if payment else (),
             chain_epsilon=payment.chain_epsilon if payment else None,
             supported=None
-            if counted is None or budget is None
-            else words.supported(budget.delta, counted),
+            if count is None or budget is None
+            else words.supported(budget.delta, count),
             likes=self.public.schema.positive is not None,
         )
 
@@ -140,10 +140,10 @@ class Said:
             yield f"at most {self.plan.limited} ratings of a person are used, chosen at random"
         if self.order.budgets is not None:
             yield ASKED_LESS
-        words = self.plan.limits
+        limits = self.plan.limits
         for round_ in self.plan.rounds:
             for part in round_.parts:
-                yield f"{round_.name}/{part.name}: {words[id(part.bound)]}"
+                yield f"{round_.name}/{part.name}: {limits[id(part.bound)]}"
 
     def _chosen(self) -> Iterable[str]:
         """How settings were chosen."""
@@ -177,7 +177,7 @@ class Said:
             if self.order.apart is not None:
                 yield PUBLIC_APART
         if self.order.start is not None:
-            yield before(self.order.start)
+            yield describe_start(self.order.start)
 
 
 def public_scale(schema: Schema) -> Iterable[str]:

@@ -39,10 +39,10 @@ def check_calendar(method: Method, people: int | None) -> Order:
             "made before they come",
             remedy="give --users N; a wrong number costs accuracy, never privacy",
         )
-    made = on_a_calendar(method)
-    if made.calibration != "sound":
+    calendar_method = on_a_calendar(method)
+    if calendar_method.calibration != "sound":
         raise SettingError("a calendar is sound or nothing", remedy="leave --calibration out")
-    order = check(made, people=people)
+    order = check(calendar_method, people=people)
     if order.unit != "user":
         raise SettingError(
             f"a calendar promises nothing for each {order.unit}: one rating more may move "
@@ -125,24 +125,24 @@ def _check_kinds(
             remedy="for example tacit.refresh(tacit.Bias(epsilon=1), ratings, ...)",
         )
     asked_path("out", out)
-    whole = {"horizon": horizon, "times": times, "gap": gap}
-    whole |= {"users": users, "week": week}
-    for name, value in whole.items():
+    integers = {"horizon": horizon, "times": times, "gap": gap}
+    integers |= {"users": users, "week": week}
+    for name, value in integers.items():
         if value is not None:
             count(name, value)
     function("progress", progress)
 
 
-def _periods(given: object) -> Periods:
+def _periods(source: object) -> Periods:
     """The first day, and days of each."""
-    if isinstance(given, Periods):
-        return given
-    if not isinstance(given, tuple | list) or len(given) != 2:
+    if isinstance(source, Periods):
+        return source
+    if not isinstance(source, tuple | list) or len(source) != 2:
         raise SettingError(
             "periods are not a first day and days of each",
             remedy='for example periods=("2026-01-05", 7)',
         )
-    return Periods.of(str(given[0]), count("days of a period", given[1]))
+    return Periods.of(str(source[0]), count("days of a period", source[1]))
 
 
 def _check_offered(

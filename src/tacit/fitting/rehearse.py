@@ -17,7 +17,7 @@ from tacit.engine.federated import Federated
 from tacit.errors import Failure, TacitError
 from tacit.fitting.order import Order
 from tacit.methods.base import Public
-from tacit.methods.rehearsal import few, invented, rehearsed
+from tacit.methods.rehearsal import invented, reduce_public, rehearsed
 from tacit.model.shared import Shared
 from tacit.noise.release import NoNoise
 from tacit.rounds.loop import Loop
@@ -27,17 +27,17 @@ _PASSED: set[Hashable] = set()
 """What was rehearsed in this process: the same code on the same public facts says the same."""
 
 
-def rehearse(order: Order, public: Public, *, drawn: bool = True) -> Shared:
+def rehearse(order: Order, public: Public, *, with_draws: bool = True) -> Shared:
     """Run the plan for these public facts, to the finished model, of invented people.
-    `drawn`: as a fit would, with its own draws of who takes part, and on its own engine
+    `with_draws`: as a fit would, with its own draws of who takes part, and on its own engine
     where that is not Tacit's; else everybody takes part, and no secret word is drawn."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            crowd_of = _crowd_of if drawn else None
+            crowd_of = _crowd_of if with_draws else None
             shared = rehearsed(order.method, public, crowd_of)
-            if drawn and order.runs_on not in OWN:
-                _try_engine(order, few(public))
+            if with_draws and order.runs_on not in OWN:
+                _try_engine(order, reduce_public(public))
             return shared
     except TacitError:
         raise
@@ -51,10 +51,10 @@ def rehearse(order: Order, public: Public, *, drawn: bool = True) -> Shared:
 def rehearse_once(order: Order, public: Public) -> None:
     """The same, once in a process for the same method on the same public facts: for trials,
     which publish nothing and are many."""
-    known = facts(order, public)
-    if known not in _PASSED:
-        rehearse(order, public, drawn=order.runs_on not in OWN)
-        _PASSED.add(known)
+    public_facts = facts(order, public)
+    if public_facts not in _PASSED:
+        rehearse(order, public, with_draws=order.runs_on not in OWN)
+        _PASSED.add(public_facts)
 
 
 def facts(order: Order, public: Public) -> Hashable:
@@ -87,9 +87,9 @@ def _crowd_of(people: Ratings) -> Crowd:
 def _try_engine(order: Order, public: Public) -> None:
     """Of an engine that is not Tacit's nothing is known: it runs the plan too."""
     people = invented(public.schema, public.catalogue)
-    how = replace(order.how, engine=order.runs_on, threads=1, progress=None)
-    engine = make_engine(people, how)
-    first = order.method.first_state(public)
-    state = replace(first, people=float(len(people.users)))
+    execution = replace(order.how, engine=order.runs_on, threads=1, progress=None)
+    engine = make_engine(people, execution)
+    first_state = order.method.first_state(public)
+    state = replace(first_state, people=float(len(people.users)))
     loop = Loop(order.method.plan(public), state)
     loop.run(partial(engine.run, charge=NoNoise()))

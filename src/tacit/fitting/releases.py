@@ -38,10 +38,17 @@ from tacit.fitting.pay import (
 )
 from tacit.fitting.planned import check_cost
 from tacit.fitting.price import facts
-from tacit.fitting.publish import Said
+from tacit.fitting.publish import StatementInputs
 from tacit.fitting.rehearse import rehearse
-from tacit.fitting.totals import Totals, steady_now
-from tacit.fitting.weekly import CalendarStanding, check_arrays, kept, key_of, past_arrays, standing
+from tacit.fitting.totals import Totals, stationary_now
+from tacit.fitting.weekly import (
+    CalendarStanding,
+    check_arrays,
+    key_of,
+    keyed_digest,
+    past_arrays,
+    standing,
+)
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event
 from tacit.ledger.book.receipts import Receipt
@@ -51,7 +58,7 @@ from tacit.noise.continual import Weeks
 from tacit.rounds.calendar import Calendar, acts_like, calendar_events
 from tacit.rounds.loop import Loop
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Released, Round, Steady
+from tacit.rounds.round import AnyState, Released, Round, Stationary
 from tacit.rounds.state import State
 from tacit.spoken import warn
 
@@ -79,11 +86,11 @@ class Refreshed:
     """How many times the noise of one release at the whole budget stands on it."""
 
 
-def not_next(asked: int, done: int) -> SettingError:
+def not_next(requested: int, completed: int) -> SettingError:
     """The error for a release out of order."""
     return SettingError(
-        f"release {asked} is not the next one: {done} were made",
-        remedy=f"releases come in order: leave --release out, or say {done + 1}",
+        f"release {requested} is not the next one: {completed} were made",
+        remedy=f"releases come in order: leave --release out, or say {completed + 1}",
     )
 
 
@@ -122,25 +129,25 @@ class Releases:
     def open(self, progress: Progress | None) -> None:
         """Find the calendar in the folder, or begin and pay for it."""
         self.progress = progress
-        place = self.diary.folder / CALENDAR
-        known = self.diary.read(place, dict[str, Any])
-        paid = self.diary.private / "receipt.json"
-        receipt = self.diary.read(paid, Receipt)
-        if known is None:
-            rehearse(self.order, self.rule, drawn=False)
+        path = self.diary.folder / CALENDAR
+        stored = self.diary.read(path, dict[str, Any])
+        receipt_path = self.diary.private / "receipt.json"
+        receipt = self.diary.read(receipt_path, Receipt)
+        if stored is None:
+            rehearse(self.order, self.rule, with_draws=False)
             ExactSums(self.ratings, 1).check(self.plan)
-            known = {**self.fixed, "request": fresh_token()}
-            self.diary.write(place, known)
-            place.chmod(0o644)
-        check_same(known, self.fixed)
+            stored = {**self.fixed, "request": fresh_token()}
+            self.diary.write(path, stored)
+            path.chmod(0o644)
+        check_same(stored, self.fixed)
         if receipt is None:
             try:
-                receipt = self._pay(_request(known, place))
+                receipt = self._pay(_request(stored, path))
             except (BudgetError, SettingError):
-                place.unlink()  # refused: nothing was begun
+                path.unlink()  # refused: nothing was begun
                 raise
             with stays_charged(receipt, GO_ON):
-                self.diary.write(paid, asdict(receipt))
+                self.diary.write(receipt_path, asdict(receipt))
         self.receipt = receipt
         self.key = key_of(self.order.book, self.receipt)
         self.standing: CalendarStanding = standing(
@@ -148,7 +155,7 @@ class Releases:
         )
 
     def _pay(self, token: str) -> Receipt:
-        paid = pay(
+        payment = pay(
             self.order,
             fingerprint(self.ratings),
             tuple(self.events.values()),
@@ -157,27 +164,27 @@ class Releases:
             or f"refresh {self.order.method.name}, {self.calendar.horizon} releases",
             token,
         )
-        return paid.receipt
+        return payment.receipt
 
     # ------------------------------------------------------------------ one week
 
-    def release(self, asked: int | None) -> Refreshed:
+    def release(self, requested: int | None) -> Refreshed:
         """The release that is next, or one that was made before."""
-        done = self.standing.done
-        if done and not self.diary.release(done).exists():
-            self._announce(done)  # killed between the book and the folder
-            if asked in (None, done):
-                return self._made(done)
-        if asked is not None and 1 <= asked <= done:
-            return self._made(asked)
-        week = done + 1
+        completed = self.standing.done
+        if completed and not self.diary.release(completed).exists():
+            self._announce(completed)  # killed between the book and the folder
+            if requested in (None, completed):
+                return self._made(completed)
+        if requested is not None and 1 <= requested <= completed:
+            return self._made(requested)
+        week = completed + 1
         if week > self.calendar.horizon:
             raise SettingError(
                 f"all {self.calendar.horizon} releases of this calendar were made",
                 remedy="begin another one (--out), which is charged by itself",
             )
-        if asked is not None and asked != week:
-            raise not_next(asked, done)
+        if requested is not None and requested != week:
+            raise not_next(requested, completed)
         self._check_clock(week)
         turn = self._turn(week)
         self._begin(week, turn)
@@ -190,8 +197,8 @@ class Releases:
         """Time that runs backwards, or a period that is not over, is the owner's error."""
         now = datetime.now(UTC)
         if self.standing.book:
-            last = self.standing.book[-1]
-            entry = last.ended or last.begun
+            last_week = self.standing.book[-1]
+            entry = last_week.ended or last_week.begun
             if now < datetime.fromisoformat(entry.time):
                 raise SettingError(
                     "the clock is behind the last entry of the book",
@@ -207,24 +214,24 @@ class Releases:
         return self.standing.counted.admit(self.ratings, names, ends)
 
     def _begin(self, week: int, turn: Turn) -> None:
-        place = self.diary.week(week)
+        folder = self.diary.week(week)
         listed = CountedPeople(names=list(turn.names), cells=turn.digest(self.key))
         if self.standing.open is not None:
-            if self.diary.read(place / "people.json", CountedPeople) != listed:
+            if self.diary.read(folder / "people.json", CountedPeople) != listed:
                 raise SettingError(
                     f"release {week} was begun with other ratings",
                     remedy="give the table that it was begun with",
                 )
         else:
             self._mark(turn)
-            self.diary.write(place / "people.json", listed.model_dump())
-        left: dict[str, str] = {}
+            self.diary.write(folder / "people.json", listed.model_dump())
+        digests: dict[str, str] = {}
         if week > 1:
             earlier = self.diary.week(week - 1) / "digests.json"
-            left = self.diary.read(earlier, dict[str, str]) or {}
-        seal = sealed(self.standing.seal, turn.names, left)
+            digests = self.diary.read(earlier, dict[str, str]) or {}
+        seal = sealed(self.standing.seal, turn.names, digests)
         entry = begin_week(self.order.book, self.receipt, week, seal, self.calendar.horizon)
-        self.diary.write(place / "begun.json", {"entry": entry.hash})
+        self.diary.write(folder / "begun.json", {"entry": entry.hash})
 
     def _mark(self, turn: Turn) -> None:
         """The book warns, or refuses, where these people are known under another name."""
@@ -237,17 +244,17 @@ class Releases:
     def _run(self, week: int, turn: Turn) -> None:
         """The rounds of the plan, over the people of this week."""
         check_arrays(self.diary, week)
-        how = self.order.how
-        engine = ExactSums(turn.ratings, how.threads, self.progress)
+        execution = self.order.how
+        engine = ExactSums(turn.ratings, execution.threads, self.progress)
         if turn.ratings.schema.max_ratings is not None:
             engine.limit(turn.ratings.schema.max_ratings)
         totals = Totals(Weeks(self.events, self.calendar, week))
         with one_blas_thread():
             loop = Loop(self.plan, self._before(week))
             loop.run(lambda round_, state: self._ask(engine, totals, round_, state))
-        place = self.diary.week(week)
-        self.diary.put_arrays(place / "state.npz", loop.state.packed())
-        self.diary.write(place / "digests.json", self.diary.digests(week))
+        folder = self.diary.week(week)
+        self.diary.put_arrays(folder / "state.npz", loop.state.packed())
+        self.diary.write(folder / "digests.json", self.diary.digests(week))
 
     def _ask(
         self, engine: ExactSums, totals: Totals, round_: Round, state: AnyState
@@ -257,52 +264,53 @@ class Releases:
         diary, weeks = self.diary, totals.weeks
         week = weeks.week
         sums: Mapping[str, Any] | None = None
-        found = dict[str, Released]()
+        released = dict[str, Released]()
         for part in round_.parts:
             name = f"{round_.name}/{part.name}"
             stem = name.replace("/", ".").replace(" ", "-")
-            place = diary.week(week) / f"{stem}.noisy.npy"
-            noisy = diary.array(place)
-            own = diary.week(week) / f"{stem}.sums.npy"
+            noisy_path = diary.week(week) / f"{stem}.noisy.npy"
+            noisy = diary.array(noisy_path)
+            sums_path = diary.week(week) / f"{stem}.sums.npy"
             if noisy is not None:
-                exact = diary.array(own)
+                exact = diary.array(sums_path)
                 if exact is None or exact.shape != noisy.shape:
-                    raise damaged(place)
+                    raise damaged(noisy_path)
             else:
                 if sums is None:
                     sums = engine.sums(round_, state)
-                diary.put_array(own, sums[part.name])
+                diary.put_array(sums_path, sums[part.name])
                 if not weeks.private:
                     diary.write(diary.week(week) / INJECTED, True)
                 past = past_arrays(diary, week, stem, "sums")
                 noisy = weeks.noised(name, [*past, sums[part.name]])
-                diary.put_array(place, noisy)
-            told = past_arrays(diary, week, stem, "noisy")
-            same = self._steady(week, stem, steady_now(round_, part, state))
-            found[part.name] = totals.released(round_, part, state, [*told, noisy], same)
-        return found
+                diary.put_array(noisy_path, noisy)
+            past_noisy = past_arrays(diary, week, stem, "noisy")
+            same = self._steady(week, stem, stationary_now(round_, part, state))
+            released[part.name] = totals.released(round_, part, state, [*past_noisy, noisy], same)
+        return released
 
-    def _steady(self, week: int, stem: str, now: Steady | None) -> list[Steady]:
+    def _steady(self, week: int, stem: str, current: Stationary | None) -> list[Stationary]:
         """What was the same in earlier weeks. That of this one is kept, if it is not known
         beforehand: public numbers, made from what was released."""
-        if now is None or isinstance(now.scale, float):
-            return [Steady()] * (week - 1)
+        if current is None or isinstance(current.scale, float):
+            return [Stationary()] * (week - 1)
         name = f"{stem}.steady.npz"
-        kept = {"scale": now.scale, "taken": np.asarray(now.taken)}
-        self.diary.put_arrays(self.diary.week(week) / name, kept)
+        arrays = {"scale": current.scale, "taken": np.asarray(current.taken)}
+        self.diary.put_arrays(self.diary.week(week) / name, arrays)
         return [
-            Steady(**self.diary.arrays(self.diary.week(each) / name)) for each in range(1, week)
+            Stationary(**self.diary.arrays(self.diary.week(number) / name))
+            for number in range(1, week)
         ]
 
     def _before(self, week: int) -> State:
         """What is public before a week: the state that the last one has left."""
-        first = self.order.method.first_state(self.rule)
+        first_state = self.order.method.first_state(self.rule)
         over = {"elapsed": week / self.calendar.horizon}
         if week == 1:
-            return first.after(**over)
+            return first_state.after(**over)
         stored = self.diary.arrays(self.diary.week(week - 1) / "state.npz")
-        last = type(first).unpacked(stored)
-        return last.after(**over, before=last.people)
+        last_state = type(first_state).unpacked(stored)
+        return last_state.after(**over, before=last_state.people)
 
     # ---------------------------------------------------------------- its model
 
@@ -317,8 +325,8 @@ class Releases:
 
     def _end(self, week: int, shared: Shared) -> None:
         """The book knows what was made, once."""
-        left = kept(self.diary, week, self.key)
-        end_week(self.order.book, self.receipt, week, shared.digest(), left)
+        digest = keyed_digest(self.diary, week, self.key)
+        end_week(self.order.book, self.receipt, week, shared.digest(), digest)
 
     def _announce(self, week: int) -> None:
         """Publish the model that the book knows, and no other."""
@@ -335,9 +343,11 @@ class Releases:
     def _statement(self, week: int) -> Statement:
         order, budget = self.order, self.order.budget
         assert budget is not None
-        spent = running_total(order.book, self.receipt, order.unit, budget.delta)
-        injected = any((self.diary.week(each) / INJECTED).exists() for each in range(1, week + 1))
-        said = Said(
+        total_spent = running_total(order.book, self.receipt, order.unit, budget.delta)
+        injected = any(
+            (self.diary.week(number) / INJECTED).exists() for number in range(1, week + 1)
+        )
+        inputs = StatementInputs(
             order,
             self.public,
             self.plan,
@@ -346,9 +356,9 @@ class Releases:
             declared_items=True,
             schedule=schedule_of(self.calendar, self.periods, week),
         )
-        return said.statement(
+        return inputs.statement(
             ExactSums(self.ratings, 1),
-            Payment(self.receipt, spent),
+            Payment(self.receipt, total_spent),
             private=not injected,
             charged=self.events.values(),
         )
@@ -358,16 +368,16 @@ class Releases:
         from tacit.model.model import Model, load
         from tacit.model.verify import verify_with_book
 
-        place = self.diary.release(week)
-        found = load(place)
-        verdict = verify_with_book(found, self.order.book)
+        folder = self.diary.release(week)
+        announced = load(folder)
+        verdict = verify_with_book(announced, self.order.book)
         if not verdict.holds:
             raise SettingError(
                 f"the model of release {week} is not what was released: {verdict.words}",
                 remedy="remove its folder: it is made again, as it was",
             )
-        model = Model(found.shared, verdict.statement)
-        return Refreshed(week, model, place, self.calendar.growth(week))
+        model = Model(announced.shared, verdict.statement)
+        return Refreshed(week, model, folder, self.calendar.growth(week))
 
 
 def _request(known: Mapping[str, Any], place: Path) -> str:

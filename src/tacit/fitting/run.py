@@ -25,7 +25,7 @@ from tacit.fitting.personal import check_lessens, check_named, weights_of
 from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import Priced, facts, priced, seen_pattern
-from tacit.fitting.publish import Said, purpose, signed
+from tacit.fitting.publish import StatementInputs, purpose, signed
 from tacit.fitting.rehearse import rehearse as rehearse_plan
 from tacit.fitting.rehearse import rehearse_once
 from tacit.fitting.rehearsed import Rehearsed
@@ -39,7 +39,7 @@ from tacit.rounds.state import State
 from tacit.spoken import warn
 
 if TYPE_CHECKING:
-    from tacit.data.apart import Apart
+    from tacit.data.apart import HeldOut
     from tacit.data.budgets import Budgets
     from tacit.data.public import PublicPeople
     from tacit.engine.spark.table import SparkRatings
@@ -95,8 +95,8 @@ def fit(
         shared = run.go(entry=receipt.hash)
         promise = run.statement(payment)
     # What was charged as an envelope is now told round by round.
-    drawn = run.events if run.counting is not None else None
-    promise = settle_or_warn(order.book, receipt, promise, shared.digest(), drawn)
+    drawn_events = run.events if run.counting is not None else None
+    promise = settle_or_warn(order.book, receipt, promise, shared.digest(), drawn_events)
     return Model(shared, promise, fresh=True)
 
 
@@ -155,11 +155,11 @@ def rehearse(
     return Rehearsed(method, run.public, run.priced)
 
 
-def _seen(apart: Apart, ratings: Ratings | SparkRatings) -> Any:
+def _without_held_out(held_out: HeldOut, ratings: Ratings | SparkRatings) -> Any:
     """What a fit may see, where it is."""
     if isinstance(ratings, Ratings):
-        return apart.seen(ratings)
-    return ratings.seen_by(apart)
+        return held_out.seen(ratings)
+    return ratings.seen_by(held_out)
 
 
 class _Run:
@@ -198,26 +198,28 @@ class _Run:
         self.noiseless = noise_off or order.budget is None
         self.method = method
         self.order = order
-        whole = ratings
+        all_ratings = ratings
         if order.apart is not None:
-            ratings = _seen(order.apart, ratings)
+            ratings = _without_held_out(order.apart, ratings)
         self.declared_items = items is not None
-        how = replace(order.how, engine=order.runs_on)
+        execution = replace(order.how, engine=order.runs_on)
         if progress is not None:
-            how = replace(how, progress=progress)
+            execution = replace(execution, progress=progress)
         sound = order.calibration == "sound"
-        own = order.budget if sound and method.local else None
-        self.engine = make_engine(ratings, how, budget=own, printed=not sound)
+        device_budget = order.budget if sound and method.local else None
+        self.engine = make_engine(ratings, execution, budget=device_budget, printed=not sound)
         self.fingerprint = (
-            partial(fingerprint, whole) if isinstance(whole, Ratings) else self.engine.fingerprint
+            partial(fingerprint, all_ratings)
+            if isinstance(all_ratings, Ratings)
+            else self.engine.fingerprint
         )
         """Of all ratings, those that are kept apart too."""
         catalogue = align(order, schema, ratings, items, self.engine)
         pattern = seen_pattern(order, schema, self.engine)
         self.public = facts(order, schema, catalogue, pattern)
         if order.public is not None:
-            known = known_of(order.public, catalogue, order.apart)
-            self.public = replace(self.public, known=known)
+            public_prior = known_of(order.public, catalogue, order.apart)
+            self.public = replace(self.public, known=public_prior)
         self.planned: Planned | None = None
         """What is run, as soon as it is settled."""
         self.counting: Counting | None = None
@@ -231,19 +233,19 @@ class _Run:
         """How a paper predicts for the people it was trained on: for the owner alone."""
         self._settle_plan(rehearsed)
 
-    def _settle_plan(self, known: Rehearsed | None) -> None:
+    def _settle_plan(self, rehearsed: Rehearsed | None) -> None:
         """The plan, or the plans among which a count of people will choose."""
-        made = known and known.plan_for(self.method, self.public)
-        if not isinstance(made, Priced):
+        priced_plan = rehearsed and rehearsed.plan_for(self.method, self.public)
+        if not isinstance(priced_plan, Priced):
             people = known_people(self.order, self.engine)
-            made = priced(self.order, self.public, people, self.engine.check)
-        self.priced = made
-        self.counting = made.counting
-        self.charged = made.charged
-        if made.settled is not None:
-            self._begin(made.settled)
+            priced_plan = priced(self.order, self.public, people, self.engine.check)
+        self.priced = priced_plan
+        self.counting = priced_plan.counting
+        self.charged = priced_plan.charged
+        if priced_plan.settled is not None:
+            self._begin(priced_plan.settled)
         if self.order.budgets is not None:
-            plans = [each.plan for each in self._shapes()]
+            plans = [candidate.plan for candidate in self._shapes()]
             check_lessens(plans, self.charged)
 
     @property
@@ -257,28 +259,28 @@ class _Run:
         state = self.method.first_state(self.settled.public)
         return replace(state, people=self._people())
 
-    def _begin(self, made: Planned) -> None:
+    def _begin(self, settled: Planned) -> None:
         """From here on the plan is settled."""
-        self.planned = made
-        self.events = (*self.events, *made.events.values())
+        self.planned = settled
+        self.events = (*self.events, *settled.events.values())
 
     def rehearse(self, *, once: bool = False) -> None:
         """Before anything is charged: try every plan that may be chosen on invented people;
         `once` in a process for the same public facts."""
         if self.order.calibration != "sound":
             return  # papers and twins have no promise to keep
-        for made in self._shapes():
+        for candidate in self._shapes():
             if once:
-                rehearse_once(self.order, made.public)
+                rehearse_once(self.order, candidate.public)
             else:
-                rehearse_plan(self.order, made.public)
+                rehearse_plan(self.order, candidate.public)
 
     def _shapes(self) -> list[Planned]:
         """The plan, or one of each shape among which a count will choose."""
         if self.counting is None:
             return [self.settled]
         plans = self.counting.plans.values()
-        return list({made.shape: made for made in plans}.values())
+        return list({candidate.shape: candidate for candidate in plans}.values())
 
     def go(self, *, entry: str = "") -> Shared:
         """Run the rounds on the engine and make the shared model. `entry` is the hash of the
@@ -286,8 +288,8 @@ class _Run:
         state = self.released(entry=entry)
         public = self.settled.public
         if self.order.calibration != "sound":
-            kept = kept_people(self.engine)
-            self.trained = self.method.trained(public, state, kept)
+            people = kept_people(self.engine)
+            self.trained = self.method.trained(public, state, people)
         shared = signed(self.order, self.method.finish(public, state))
         # The number that a plan was made for was not declared.
         return replace(shared, schema=self.public.schema)
@@ -360,7 +362,7 @@ class _Run:
 
     def statement(self, payment: Payment | None) -> Statement:
         """The promise in words and data."""
-        said = Said(
+        inputs = StatementInputs(
             self.order,
             self.public,
             self.settled.plan,
@@ -370,6 +372,6 @@ class _Run:
             counted=self.counting is not None,
             noise_off=self.noiseless and self.order.budget is not None,
         )
-        return said.statement(
-            self.engine, payment, private=self.private, counted=self.counted, charged=self.charged
+        return inputs.statement(
+            self.engine, payment, private=self.private, count=self.counted, charged=self.charged
         )

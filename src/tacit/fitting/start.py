@@ -9,7 +9,7 @@ from tacit.errors import SettingError
 from tacit.fitting.order import Order
 
 if TYPE_CHECKING:
-    from tacit.data.apart import Apart
+    from tacit.data.apart import HeldOut
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
     from tacit.engine.spark.table import SparkRatings
@@ -67,8 +67,8 @@ def check_start(order: Order, start: Model) -> None:
             "fit` wrote it; "
             "new items come with --items",
         )
-    others = {entry.population for entry in chain(order)}
-    order.book.check_people(others, other_people=order.how.other_people)
+    populations = {entry.population for entry in chain(order)}
+    order.book.check_people(populations, other_people=order.how.other_people)
 
 
 def chain(order: Order) -> tuple[Entry, ...]:
@@ -81,11 +81,11 @@ def chain(order: Order) -> tuple[Entry, ...]:
     if entry is None:
         return ()
     named = dict.fromkeys([*(entry.starts or ()), (population, entry.number)])
-    known = {name: order.book_of(name).entries() for name in {name for name, _ in named}}
-    return tuple(known[name][number - 1] for name, number in named)
+    entries = {name: order.book_of(name).entries() for name in {name for name, _ in named}}
+    return tuple(entries[name][number - 1] for name, number in named)
 
 
-def rule_of(share: float, start: Model | None) -> Apart:
+def rule_of(share: float, start: Model | None) -> HeldOut:
     """Which ratings a fit is not shown: by a fresh salt, or by the rule of the model that it
     starts from, which must not have seen them either."""
     from tacit.data.apart import keep_apart
@@ -94,42 +94,42 @@ def rule_of(share: float, start: Model | None) -> Apart:
         return keep_apart(share)
     earlier = start.statement.apart
     if earlier is None or earlier.share != share:
-        kept = "no ratings" if earlier is None else f"{earlier.share:.4g} of them"
+        earlier_share = "no ratings" if earlier is None else f"{earlier.share:.4g} of them"
         raise SettingError(
-            f"the model to start from has kept apart {kept}, so it has seen ratings that "
+            f"the model to start from has kept apart {earlier_share}, so it has seen ratings that "
             "this fit would keep apart",
             remedy="leave --keep-apart out, or start from a model that kept the same share apart",
         )
     return keep_apart(share, earlier.salt)
 
 
-def before(start: Model) -> str:
+def describe_start(start: Model) -> str:
     """For the statement of a fit: what it started from, and what that one had promised."""
     promise = start.statement
-    told = f"{STARTED} (digest {start.shared.digest()[:16]}"
+    text = f"{STARTED} (digest {start.shared.digest()[:16]}"
     if promise.epsilon is None:
-        return f"{told})"
+        return f"{text})"
     trusted = ""
     if promise.honest:
         trusted = ", as far as those are honest whom its own statement names"
     return (
-        f"{told}), which had its own promise of epsilon {promise.epsilon:g} for the unit "
+        f"{text}), which had its own promise of epsilon {promise.epsilon:g} for the unit "
         f"{promise.unit}{trusted}: "
         "who is in both has both costs"
     )
 
 
-def with_earlier(own: tuple[str, ...], start: Model | None) -> tuple[str, ...]:
+def with_earlier(assumptions: tuple[str, ...], start: Model | None) -> tuple[str, ...]:
     """What a fit assumes public, and what every release that it builds on assumed besides:
     that is in its numbers and in its catalogue too."""
     if start is None:
-        return own
-    others = [
+        return assumptions
+    inherited = [
         line if line.startswith(EARLIER) else f"{EARLIER}{line}"
         for line in start.statement.public
-        if line not in own and not line.startswith(STARTED)
+        if line not in assumptions and not line.startswith(STARTED)
     ]
-    return (*own, *dict.fromkeys(others))
+    return (*assumptions, *dict.fromkeys(inherited))
 
 
 def check_kind(method: Method, start: Shared) -> None:
@@ -167,10 +167,10 @@ def both_catalogues(
     from tacit.model.extend import merge
 
     check_kind(method, start)
-    old = start.schema
-    if (old.low, old.high, old.positive) != (schema.low, schema.high, schema.positive):
+    earlier = start.schema
+    if (earlier.low, earlier.high, earlier.positive) != (schema.low, schema.high, schema.positive):
         raise SettingError(
-            f"the model to start from has the scale {old.low:g},{old.high:g}, "
+            f"the model to start from has the scale {earlier.low:g},{earlier.high:g}, "
             f"the ratings have {schema.low:g},{schema.high:g}",
             remedy="start from a model of the same scale, or give --scale if the ratings "
             "are on that scale",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.engine.gram import off_grid
 from tacit.noise.continual import Weeks
-from tacit.rounds.round import AnyState, Part, Released, Round, Steady
+from tacit.rounds.round import AnyState, Part, Released, Round, Stationary
 from tacit.rounds.running import arrivals, running_sums
 
 Whole = NDArray[np.int64]
@@ -32,39 +32,39 @@ class Totals:
         part: Part,
         state: AnyState,
         noisy: Sequence[Whole],
-        past: Sequence[Steady],
+        past: Sequence[Stationary],
     ) -> Released:
-        """Running sums of one part from its releases; `past` is what `steady_now` was in
+        """Running sums of one part from its releases; `past` is what `stationary_now` was in
         earlier weeks."""
         name, steps = f"{round_.name}/{part.name}", part.bound.steps
-        now = steady_now(round_, part, state)
+        current = stationary_now(round_, part, state)
         if part.name == COUNT:
-            self._came = arrivals(self.weeks.calendar, [each / steps for each in noisy])
-        if now is None or self._came is None:
+            self._came = arrivals(self.weeks.calendar, [numbers / steps for numbers in noisy])
+        if current is None or self._came is None:
             value, sd = self.weeks.estimate(name, noisy)
             return Released(off_grid(part, value), sd / steps, self.weeks.private)
-        found = running_sums(
+        sums = running_sums(
             self.weeks.calendar,
-            [each / steps for each in noisy],
+            [numbers / steps for numbers in noisy],
             self.weeks.event(name).sigma / steps,
             self._came * (state.people / self._came.sum()),
-            [*past, now],
+            [*past, current],
         )
         if part.form == "gram":  # from packed numbers to matrices
-            found = replace(
-                found,
-                value=off_grid(part, found.value * steps),
-                each=off_grid(part, _column(found.each) * steps),
-                scale=off_grid(part, _column(found.scale) * steps),
+            sums = replace(
+                sums,
+                value=off_grid(part, sums.value * steps),
+                each=off_grid(part, _column(sums.each) * steps),
+                scale=off_grid(part, _column(sums.scale) * steps),
             )
-        return replace(found, private=self.weeks.private)
+        return replace(sums, private=self.weeks.private)
 
 
 def _column(numbers: NDArray[np.float64] | float | None) -> NDArray[np.float64]:
     return np.reshape(np.asarray(numbers, np.float64), (-1, 1))
 
 
-def steady_now(round_: Round, part: Part, state: AnyState) -> Steady | None:
+def stationary_now(round_: Round, part: Part, state: AnyState) -> Stationary | None:
     """What is the same in every week of this part, as this week's people know it."""
     if round_.steady is None:
         return None

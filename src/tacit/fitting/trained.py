@@ -67,8 +67,8 @@ class KnownPeople(PersonalModel):
         self._item = item
 
     def _chosen(self, item: NDArray[np.uint32]) -> PersonalModel:
-        known = np.array_equal(item, self._item)
-        return self.trained if known else self.published
+        is_training_pattern = np.array_equal(item, self._item)
+        return self.trained if is_training_pattern else self.published
 
     def predict(self, own: Own) -> tuple[Floats, Floats]:
         """As published: one person's ratings do not say who she is."""
@@ -104,5 +104,5 @@ def owners_model(
     """The model of a trial, with its trained people where the paper publishes them."""
     if trained is None:
         return Model(shared, statement, kept=kept)
-    known = KnownPeople(trained, personal_model(shared), engine.pattern().item)
-    return OwnersModel(shared, statement, known)
+    people = KnownPeople(trained, personal_model(shared), engine.pattern().item)
+    return OwnersModel(shared, statement, people)

@@ -57,17 +57,17 @@ class CalendarStanding:
 
 def standing(diary: Diary, book: Book, receipt: Receipt, calendar: Calendar) -> CalendarStanding:
     """Where the calendar is, if folder and book agree."""
-    known = weeks(book, receipt)
+    recorded = weeks(book, receipt)
     key = key_of(book, receipt)
-    _check_book(diary, book, known)
-    counted, seal = Counted(calendar), ""
-    for week in known:
+    _check_book(diary, book, recorded)
+    participation, seal = Counted(calendar), ""
+    for week in recorded:
         listed = diary.read(diary.week(week.number) / "people.json", CountedPeople)
         if listed is None:
             raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
         names = tuple(listed.names)
-        left = _left_behind(diary, week.number - 1)
-        if sealed(seal, names, left) != week.counted:
+        digests = _left_behind(diary, week.number - 1)
+        if sealed(seal, names, digests) != week.counted:
             raise BookError(
                 f"the list of people of release {week.number} is not the one that the book "
                 "has sealed",
@@ -76,16 +76,16 @@ def standing(diary: Diary, book: Book, receipt: Receipt, calendar: Calendar) -> 
             )
         if week.ended is not None:
             seal = week.counted
-            counted.count(names)
+            participation.count(names)
             if not _left_behind(diary, week.number):
                 raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
-            if week.ended.left not in (None, kept(diary, week.number, key)):
+            if week.ended.left not in (None, keyed_digest(diary, week.number, key)):
                 raise BookError(
                     OTHER_FOLDER.format(week.number),
                     place=book.place,
                     remedy="go on with the copy that made it",
                 )
-    return CalendarStanding(known, counted, seal)
+    return CalendarStanding(recorded, participation, seal)
 
 
 def key_of(book: Book, receipt: Receipt) -> bytes:
@@ -96,21 +96,21 @@ def key_of(book: Book, receipt: Receipt) -> bytes:
     return calendar_key(secret, receipt.hash)
 
 
-def kept(diary: Diary, number: int, key: bytes) -> str:
+def keyed_digest(diary: Diary, number: int, key: bytes) -> str:
     """Keyed digest of what a week has left behind, for the book. Keyed, because exact sums are
     among it."""
-    made = hmac.new(key, b"kept\0", "sha256")
+    mac = hmac.new(key, b"kept\0", "sha256")
     for name, digest in sorted(_left_behind(diary, number).items()):
-        made.update(f"{name} {digest}\n".encode())
-    return made.hexdigest()
+        mac.update(f"{name} {digest}\n".encode())
+    return mac.hexdigest()
 
 
-def _check_book(diary: Diary, book: Book, known: list[Week]) -> None:
+def _check_book(diary: Diary, book: Book, recorded: list[Week]) -> None:
     """Every entry that the folder names must be in the book."""
-    here = {week.begun.hash for week in known}
+    hashes = {week.begun.hash for week in recorded}
     number = 1
-    while (begun := diary.read(diary.week(number) / "begun.json", BegunWeek)) is not None:
-        if begun.entry not in here:
+    while (beginning := diary.read(diary.week(number) / "begun.json", BegunWeek)) is not None:
+        if beginning.entry not in hashes:
             raise BookError(
                 f"the book is older than the calendar's folder: it does not know that "
                 f"release {number} has begun",
@@ -130,21 +130,21 @@ def _left_behind(diary: Diary, number: int) -> dict[str, str]:
 def past_arrays(diary: Diary, week: int, stem: str, kind: str) -> list[Whole]:
     """One part in all weeks before this one: its `sums` or its `noisy` numbers, each as it
     was when its week ended."""
-    found = []
+    arrays = []
     for number in range(1, week):
-        place = diary.week(number) / f"{stem}.{kind}.npy"
-        array = diary.array(place)
+        path = diary.week(number) / f"{stem}.{kind}.npy"
+        array = diary.array(path)
         if array is None:
-            raise damaged(place)
-        found.append(array)
-    return found
+            raise damaged(path)
+        arrays.append(array)
+    return arrays
 
 
 def check_arrays(diary: Diary, week: int) -> None:
     """Refuse arrays of earlier weeks that are not what they were."""
     for number in range(1, week):
-        left = _left_behind(diary, number)
-        if diary.digests(number) != left:
+        digests = _left_behind(diary, number)
+        if diary.digests(number) != digests:
             raise ModelError(
                 f"the sums of release {number} were changed after it was made", remedy=RESTORE
             )

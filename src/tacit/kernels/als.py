@@ -29,30 +29,30 @@ SUMS = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True)
-def whole(count: int) -> int:
+def whole_tiles(count: int) -> int:
     """So many ratings, filled up to whole lanes."""
     return (count + LANES - 1) // LANES * LANES
 
 
 @njit(cache=True, nogil=True)
 def _gather(
-    other: Floats, index: Codes, value: Floats, first: int, count: int, space: Floats
+    factors: Floats, index: Codes, value: Floats, begin: int, count: int, space: Floats
 ) -> Floats:
     """The rows that a row's ratings name, as columns, with its values as one more row, and
     zeros up to a whole tile and to whole lanes."""
-    width = other.shape[1]
+    width = factors.shape[1]
     padded = (width + 1 + TILE - 1) // TILE * TILE
-    filled = whole(count)
+    filled = whole_tiles(count)
     out = space[: padded * filled].reshape((padded, filled))
     out[width + 1 :] = 0.0
     out[: width + 1, count:] = 0.0
     cell = 0
     while cell + 8 <= count:  # so that neighbours are written together
-        at = first + cell
-        r0, r1 = other[index[at]], other[index[at + 1]]
-        r2, r3 = other[index[at + 2]], other[index[at + 3]]
-        r4, r5 = other[index[at + 4]], other[index[at + 5]]
-        r6, r7 = other[index[at + 6]], other[index[at + 7]]
+        at = begin + cell
+        r0, r1 = factors[index[at]], factors[index[at + 1]]
+        r2, r3 = factors[index[at + 2]], factors[index[at + 3]]
+        r4, r5 = factors[index[at + 4]], factors[index[at + 5]]
+        r6, r7 = factors[index[at + 6]], factors[index[at + 7]]
         for a in range(width):
             line = out[a, cell : cell + 8]
             line[0] = r0[a]
@@ -65,11 +65,11 @@ def _gather(
             line[7] = r7[a]
         cell += 8
     while cell < count:
-        source = other[index[first + cell]]
+        source = factors[index[begin + cell]]
         for a in range(width):
             out[a, cell] = source[a]
         cell += 1
-    out[width, :count] = value[first : first + count]
+    out[width, :count] = value[begin : begin + count]
     return out
 
 
@@ -127,13 +127,15 @@ def products_of(rows: Floats, gram: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def column_space(ptr: Ints, start: int, stop: int, other: Floats) -> tuple[Floats, Floats]:
+def column_space(ptr: Ints, start: int, stop: int, factors: Floats) -> tuple[Floats, Floats]:
     """Room for the longest row's columns and for its products."""
     longest = 1
     for row in range(start, stop):
         longest = max(longest, ptr[row + 1] - ptr[row])
-    padded = (other.shape[1] + 1 + TILE - 1) // TILE * TILE
-    return np.empty(padded * whole(longest), other.dtype), np.empty((padded, padded), other.dtype)
+    padded = (factors.shape[1] + 1 + TILE - 1) // TILE * TILE
+    return np.empty(padded * whole_tiles(longest), factors.dtype), np.empty(
+        (padded, padded), factors.dtype
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -141,7 +143,7 @@ def half_step(
     ptr: Ints,
     index: Codes,
     value: Floats,
-    other: Floats,
+    factors: Floats,
     ridge: Floats,
     start: int,
     stop: int,
@@ -151,17 +153,17 @@ def half_step(
 
     `ridge` has a number for each column of each row. A row without ratings gets zeros.
     """
-    width = other.shape[1]
-    space, gram = column_space(ptr, start, stop, other)
+    width = factors.shape[1]
+    space, gram = column_space(ptr, start, stop, factors)
     cells = width * (width + 1) // 2
-    systems = np.empty((BESIDE, cells + width), other.dtype)
-    beside = np.empty((cells + width, BESIDE), other.dtype)
-    upper, right = beside[:cells], beside[cells:]
+    systems = np.empty((BESIDE, cells + width), factors.dtype)
+    lanes = np.empty((cells + width, BESIDE), factors.dtype)
+    upper, right = lanes[:cells], lanes[cells:]
     for top in range(start, stop, BESIDE):
         end = min(top + BESIDE, stop)
         for row in range(top, end):
-            first, count = ptr[row], ptr[row + 1] - ptr[row]
-            products_of(_gather(other, index, value, first, count, space), gram)
+            begin, count = ptr[row], ptr[row + 1] - ptr[row]
+            products_of(_gather(factors, index, value, begin, count, space), gram)
             for a in range(width):
                 # A row without ratings may have no ridge.
                 gram[a, a] += ridge[row, a] if count else 1.0
@@ -171,8 +173,8 @@ def half_step(
             for a in range(width):
                 gram[a, a] = 1.0
             _pack(gram, width, systems[lane])
-        for cell in range(len(beside)):
-            line = beside[cell]
+        for cell in range(len(lanes)):
+            line = lanes[cell]
             for lane in range(BESIDE):
                 line[lane] = systems[lane, cell]
         factor_beside(upper, width)
@@ -199,7 +201,7 @@ def _pack(gram: Floats, width: int, out: Floats) -> None:
 def half_step_likes(
     ptr: Ints,
     index: Codes,
-    other: Floats,
+    factors: Floats,
     everywhere: Floats,
     weight: float,
     ridge: float,
@@ -212,15 +214,15 @@ def half_step_likes(
 
     `everywhere` is other'other: what cells without a like contribute.
     """
-    width = other.shape[1]
-    space, gram = column_space(ptr, start, stop, other)
-    ones = np.ones(space.size, other.dtype)
+    width = factors.shape[1]
+    space, gram = column_space(ptr, start, stop, factors)
+    ones = np.ones(space.size, factors.dtype)
     for row in range(start, stop):
-        first, count = ptr[row], ptr[row + 1] - ptr[row]
+        begin, count = ptr[row], ptr[row + 1] - ptr[row]
         out[row, :] = 0.0
         if count == 0:
             continue
-        products_of(_gather(other, index[first : first + count], ones, 0, count, space), gram)
+        products_of(_gather(factors, index[begin : begin + count], ones, 0, count, space), gram)
         for a in range(width):
             out[row, a] = (1 + weight) * gram[a, width]
             for b in range(a, width):
@@ -232,15 +234,15 @@ def half_step_likes(
 
 @njit(cache=True, nogil=True)
 def solve_rows(
-    ptr: Ints, index: Codes, other: Floats, ridge: Floats, right: Floats, out: Floats
+    ptr: Ints, index: Codes, factors: Floats, ridge: Floats, right: Floats, out: Floats
 ) -> None:
-    """out[row] = (X'X + ridge)^-1 right[row], X the rows of `other` that the row's ratings name."""
-    width, rows = other.shape[1], ptr.size - 1
-    space, gram = column_space(ptr, 0, rows, other)
-    zeros = np.zeros(space.size, other.dtype)
+    """out[row] = (X'X + ridge)^-1 right[row], X the rows of `factors` that the row's ratings name."""
+    width, rows = factors.shape[1], ptr.size - 1
+    space, gram = column_space(ptr, 0, rows, factors)
+    zeros = np.zeros(space.size, factors.dtype)
     for row in range(rows):
-        first, count = ptr[row], ptr[row + 1] - ptr[row]
-        products_of(_gather(other, index[first : first + count], zeros, 0, count, space), gram)
+        begin, count = ptr[row], ptr[row + 1] - ptr[row]
+        products_of(_gather(factors, index[begin : begin + count], zeros, 0, count, space), gram)
         for a in range(width):
             gram[a, a] += ridge[row, a]
             out[row, a] = right[row, a]
@@ -249,13 +251,13 @@ def solve_rows(
 
 
 @njit(cache=True, nogil=True)
-def gram_rows(ptr: Ints, index: Codes, other: Floats, out: Floats) -> None:
-    """out[row] += X'X, X the rows of `other` that the row's ratings name."""
-    width = other.shape[1]
+def gram_rows(ptr: Ints, index: Codes, factors: Floats, out: Floats) -> None:
+    """out[row] += X'X, X the rows of `factors` that the row's ratings name."""
+    width = factors.shape[1]
     for row in range(ptr.size - 1):
         gram = out[row]
         for cell in range(ptr[row], ptr[row + 1]):
-            x = other[index[cell]]
+            x = factors[index[cell]]
             for a in range(width):
                 for b in range(width):
                     gram[a, b] += x[a] * x[b]

@@ -21,7 +21,7 @@ def level_rest(
     middle: float,
     clamp: float,
     level: Floats,
-    rest: Floats,
+    residuals: Floats,
 ) -> None:
     """Each person's average with `prior` fictitious ratings at `middle`, and what it leaves
     of each rating; clamped where `clamp` is above 0."""
@@ -32,50 +32,50 @@ def level_rest(
         count = ptr[person + 1] - ptr[person] + prior
         level[person] = (total + prior * middle) / max(count, 1e-12)
         for cell in range(ptr[person], ptr[person + 1]):
-            left = residual[cell] - level[person]
+            residue = residual[cell] - level[person]
             if clamp > 0:
-                left = min(max(left, -clamp), clamp)
-            rest[cell] = left
+                residue = min(max(residue, -clamp), clamp)
+            residuals[cell] = residue
 
 
 @njit(cache=True, nogil=True)
 def predict_matrix(
     ptr: Ints,
     item: Codes,
-    rest: Floats,
+    residuals: Floats,
     ask_ptr: Ints,
     ask_item: Codes,
     matrix: Floats,
     ridge: float,
-    most: int,
+    neighbours: int,
     similarity: Floats,
     out: Floats,
 ) -> None:
-    """What `rest` adds to every asked cell: ridge weights over the `most` own ratings of
-    largest similarity, over all where `most` is 0."""
+    """What `residuals` adds to every asked cell: ridge weights over the `neighbours` own ratings of
+    largest similarity, over all where `neighbours` is 0."""
     for person in range(ptr.size - 1):
-        first, count = ptr[person], ptr[person + 1] - ptr[person]
-        own = item[first : first + count]
+        begin, count = ptr[person], ptr[person + 1] - ptr[person]
+        user_items = item[begin : begin + count]
         for ask in range(ask_ptr[person], ask_ptr[person + 1]):
             out[ask] = 0.0
             if count == 0:
                 continue
-            asked = ask_item[ask]
-            if most > 0 and count > most:
+            target = ask_item[ask]
+            if neighbours > 0 and count > neighbours:
                 strength = np.empty(count)
                 for i in range(count):
-                    strength[i] = -similarity[asked, own[i]]
-                chosen = np.argsort(strength, kind="mergesort")[:most]
+                    strength[i] = -similarity[target, user_items[i]]
+                nearest = np.argsort(strength, kind="mergesort")[:neighbours]
             else:
-                chosen = np.arange(count)
-            size = len(chosen)
+                nearest = np.arange(count)
+            size = len(nearest)
             system = np.empty((size, size))
             right = np.empty(size)
             for i in range(size):
-                right[i] = matrix[own[chosen[i]], asked]
+                right[i] = matrix[user_items[nearest[i]], target]
                 for j in range(size):
-                    system[i, j] = matrix[own[chosen[i]], own[chosen[j]]]
+                    system[i, j] = matrix[user_items[nearest[i]], user_items[nearest[j]]]
                 system[i, i] += ridge
             weights = np.linalg.solve(system, right)
             for i in range(size):
-                out[ask] += weights[i] * rest[first + chosen[i]]
+                out[ask] += weights[i] * residuals[begin + nearest[i]]

@@ -20,10 +20,10 @@ Floats = NDArray[np.float32] | NDArray[np.float64]
 def factor(system: Floats) -> None:
     """In place: the upper triangle R with R'R = system. Only the upper triangle is read."""
     width = system.shape[0]
-    whole = width - width % 4
-    for k in range(0, whole, 4):
-        for own in range(k, k + 4):
-            _scale_and_lower(system, own, k + 4)
+    in_fours = width - width % 4
+    for k in range(0, in_fours, 4):
+        for row in range(k, k + 4):
+            _scale_and_lower(system, row, k + 4)
         for i in range(k + 4, width):
             s0 = system[k, i]
             s1 = system[k + 1, i]
@@ -37,20 +37,20 @@ def factor(system: Floats) -> None:
             # From 0, so that the compiler knows no index is negative.
             for j in range(low.size):
                 low[j] = low[j] - s0 * r0[j] - s1 * r1[j] - s2 * r2[j] - s3 * r3[j]
-    for k in range(whole, width):
+    for k in range(in_fours, width):
         _scale_and_lower(system, k, width)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scale_and_lower(system: Floats, own: int, stop: int) -> None:
-    """Finish row `own` of the factor and take it out of the rows below it, up to `stop`."""
-    scale = 1 / np.sqrt(system[own, own])
-    row = system[own, own:]
+def _scale_and_lower(system: Floats, pivot: int, stop: int) -> None:
+    """Finish row `pivot` of the factor and take it out of the rows below it, up to `stop`."""
+    scale = 1 / np.sqrt(system[pivot, pivot])
+    row = system[pivot, pivot:]
     for j in range(row.size):
         row[j] *= scale
-    for i in range(own + 1, stop):
-        by = system[own, i]
-        top = system[own, i:]
+    for i in range(pivot + 1, stop):
+        by = system[pivot, i]
+        top = system[pivot, i:]
         low = system[i, i:]
         for j in range(low.size):
             low[j] -= by * top[j]
@@ -64,14 +64,14 @@ def substitute(upper: Floats, right: Floats) -> None:
         right[k] /= upper[k, k]
         by = right[k]
         row = upper[k, k + 1 :]
-        rest = right[k + 1 :]
-        for j in range(rest.size):
-            rest[j] -= by * row[j]
+        below = right[k + 1 :]
+        for j in range(below.size):
+            below[j] -= by * row[j]
     for k in range(width - 1, -1, -1):
-        row, rest = upper[k, k + 1 :], right[k + 1 :]
+        row, below = upper[k, k + 1 :], right[k + 1 :]
         total = right[k]
-        for j in range(rest.size):
-            total -= row[j] * rest[j]
+        for j in range(below.size):
+            total -= row[j] * below[j]
         right[k] = total / upper[k, k]
 
 
@@ -99,10 +99,10 @@ def factor_beside(upper: Floats, width: int) -> None:
     """In place: R with R'R = system for each lane of `upper`, a packed upper triangle of
     systems side by side. The diagonal becomes 1 / R."""
     for i in range(width):
-        own = row_start(i, width)
-        scale = upper[own + i]
+        offset = row_start(i, width)
+        scale = upper[offset + i]
         for j in range(i, width):
-            out = upper[own + j]
+            out = upper[offset + j]
             k = 0
             while k + 4 <= i:
                 _lower_four(upper, width, k, i, j, out)
@@ -147,24 +147,24 @@ def substitute_beside(upper: Floats, right: Floats) -> None:
     """In place: each lane of `right` becomes (R'R)^-1 of it; `upper` from `factor_beside`."""
     width = right.shape[0]
     for k in range(width):
-        own = row_start(k, width)
+        offset = row_start(k, width)
         by = right[k]
-        inverse = upper[own + k]
+        inverse = upper[offset + k]
         for lane in range(by.size):
             by[lane] *= inverse[lane]
         for j in range(k + 1, width):
-            rest = right[j]
-            row = upper[own + j]
+            lanes = right[j]
+            row = upper[offset + j]
             for lane in range(by.size):
-                rest[lane] -= by[lane] * row[lane]
+                lanes[lane] -= by[lane] * row[lane]
     for k in range(width - 1, -1, -1):
-        own = row_start(k, width)
+        offset = row_start(k, width)
         by = right[k]
-        inverse = upper[own + k]
+        inverse = upper[offset + k]
         for j in range(k + 1, width):
-            rest = right[j]
-            row = upper[own + j]
+            lanes = right[j]
+            row = upper[offset + j]
             for lane in range(by.size):
-                by[lane] -= row[lane] * rest[lane]
+                by[lane] -= row[lane] * lanes[lane]
         for lane in range(by.size):
             by[lane] *= inverse[lane]

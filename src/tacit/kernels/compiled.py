@@ -29,21 +29,21 @@ config: Any = numba.config
 @cache
 def folder() -> str:
     """Where compiled kernels are kept; empty where there is no safe place, and numba chooses."""
-    given = os.environ.get("XDG_CACHE_HOME")
+    configured = os.environ.get("XDG_CACHE_HOME")
     try:
-        home = Path(given) if given else Path.home() / ".cache"
+        home = Path(configured) if configured else Path.home() / ".cache"
         if not home.is_absolute():
             return ""
-        place = home / "tacit" / FOLDER
-        place.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
-        found = place.stat()
+        path = home / "tacit" / FOLDER
+        path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+        status = path.stat()
     except (OSError, RuntimeError):
         return ""
     # Compiled code of somebody else would be run as ours.
-    others = stat.S_IMODE(found.st_mode) & (stat.S_IWGRP | stat.S_IWOTH)
-    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    writable = os.access(place, os.W_OK)
-    return str(place) if mine and writable and not others else ""
+    foreign_write = stat.S_IMODE(status.st_mode) & (stat.S_IWGRP | stat.S_IWOTH)
+    mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    writable = os.access(path, os.W_OK)
+    return str(path) if mine and writable and not foreign_write else ""
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
@@ -56,11 +56,11 @@ def njit(**options: Any) -> Callable[[Any], Any]:
     options.setdefault("error_model", "numpy")
 
     def compiled(function: Any) -> Any:
-        before = config.CACHE_DIR
-        config.CACHE_DIR = before or folder()
+        previous = config.CACHE_DIR
+        config.CACHE_DIR = previous or folder()
         try:
             return numba.njit(**options)(function)
         finally:
-            config.CACHE_DIR = before
+            config.CACHE_DIR = previous
 
     return compiled

@@ -22,35 +22,35 @@ def advance(
     rate: float,
     ridge: float,
     over: float,
-    own: NDArray[np.float64],
+    profiles: NDArray[np.float64],
 ) -> None:
     """Steps of equations (2) and (4) on each person's own factors, along the published item
     factors `path`.
 
-    The last column of `own` counts the steps done, plus one; 0 is a device that has not
+    The last column of `profiles` counts the steps done, plus one; 0 is a device that has not
     begun. A device that was away catches up. The error is averaged over the person's own
     ratings, or divided by `over` unless that is 0.
     """
     width = path.shape[2]
     gradient = np.empty(width)
     for person in range(len(ptr) - 1):
-        if own[person, width] == 0.0:
-            own[person, :width] = start
-            own[person, width] = 1.0
+        if profiles[person, width] == 0.0:
+            profiles[person, :width] = start
+            profiles[person, width] = 1.0
         count = over if over > 0 else max(ptr[person + 1] - ptr[person], 1)
-        for step in range(np.int64(own[person, width]) - 1, path.shape[0]):
+        for step in range(np.int64(profiles[person, width]) - 1, path.shape[0]):
             gradient[:] = 0.0
             for cell in range(ptr[person], ptr[person + 1]):
                 error = rating[cell]
                 for a in range(width):
-                    error -= own[person, a] * path[step, item[cell], a]
+                    error -= profiles[person, a] * path[step, item[cell], a]
                 for a in range(width):
                     gradient[a] -= 2.0 * error * path[step, item[cell], a]
             for a in range(width):
-                own[person, a] -= (
-                    rate / (step + 1) * (gradient[a] / count + 2.0 * ridge * own[person, a])
+                profiles[person, a] -= (
+                    rate / (step + 1) * (gradient[a] / count + 2.0 * ridge * profiles[person, a])
                 )
-        own[person, width] = path.shape[0] + 1
+        profiles[person, width] = path.shape[0] + 1
 
 
 @njit(cache=True, nogil=True)

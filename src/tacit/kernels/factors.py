@@ -22,47 +22,47 @@ Codes = NDArray[np.uint32]
 
 
 @njit(cache=True, nogil=True)
-def implicit_mean(first: int, last: int, item: Codes, implicit: Floats, out: Floats) -> None:
+def implicit_mean(begin: int, end: int, item: Codes, implicit: Floats, out: Floats) -> None:
     """m_u. `implicit` may have no rows: then it is 0."""
     out[:] = 0.0
-    if implicit.shape[0] == 0 or last == first:
+    if implicit.shape[0] == 0 or end == begin:
         return
-    for cell in range(first, last):
+    for cell in range(begin, end):
         row = implicit[item[cell]]
         for a in range(out.size):
             out[a] += row[a]
-    scale = 1.0 / np.sqrt(last - first)
+    scale = 1.0 / np.sqrt(end - begin)
     for a in range(out.size):
         out[a] *= scale
 
 
 @njit(cache=True, nogil=True)
 def _normal(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: Codes,
     residual: Floats,
-    loadings: Floats,
+    item_factors: Floats,
     precision: Floats,
     start: Floats,
     system: Floats,
     mean: Floats,
 ) -> None:
     """`system` becomes I + X'PX (upper triangle) and `mean` X'P(residual - X start)."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     for a in range(width):
         mean[a] = 0.0
         for b in range(a, width):
             system[a, b] = 0.0
         system[a, a] = 1.0
-    for cell in range(first, last):
-        row, weight = loadings[item[cell]], precision[item[cell]]
-        left = residual[cell]
+    for cell in range(begin, end):
+        row, weight = item_factors[item[cell]], precision[item[cell]]
+        residue = residual[cell]
         for a in range(width):
-            left -= row[a] * start[a]
+            residue -= row[a] * start[a]
         for a in range(width):
             scaled = weight * row[a]
-            mean[a] += scaled * left
+            mean[a] += scaled * residue
             for b in range(a, width):
                 system[a, b] += scaled * row[b]
 
@@ -86,14 +86,14 @@ def _left_out(
     covariance: Floats,
     mean: Floats,
     start: Floats,
-    told: int,
+    fixed_columns: int,
     pull: Floats,
     back: Floats,
-    left: Floats,
+    left_out_error: Floats,
 ) -> None:
     """For each cell of a person: `pull` = her covariance times the cell's row; `back`, what
-    the rating itself had added to her mean along `pull`; `left`, the residual less what the
-    first `told` columns say without that rating."""
+    the rating itself had added to her mean along `pull`; `left_out_error`, the residual less what the
+    first `fixed_columns` columns say without that rating."""
     count, width = residual.size, mean.size
     for a in range(width):
         line = pull[a]
@@ -105,24 +105,24 @@ def _left_out(
                 line[c] += entry * row[c]
     for c in range(count):
         back[c] = residual[c]
-        left[c] = 0.0
+        left_out_error[c] = 0.0
     for a in range(width):
         line = pull[a]
         row = across[a]
         centre = mean[a] + start[a]
         for c in range(count):
-            left[c] += line[c] * row[c]  # the spread, for now
+            left_out_error[c] += line[c] * row[c]  # the spread, for now
             back[c] -= row[c] * centre
     for c in range(count):
         certain = precision[item[c]]
-        back[c] = certain * back[c] / (1.0 - certain * left[c])
-        left[c] = residual[c]
-    for a in range(told):
+        back[c] = certain * back[c] / (1.0 - certain * left_out_error[c])
+        left_out_error[c] = residual[c]
+    for a in range(fixed_columns):
         line = pull[a]
         row = across[a]
         centre = mean[a] + start[a]
         for c in range(count):
-            left[c] -= row[c] * (centre - back[c] * line[c])
+            left_out_error[c] -= row[c] * (centre - back[c] * line[c])
 
 
 @njit(cache=True, nogil=True)
@@ -130,7 +130,7 @@ def person_rows(
     ptr: Ints,
     item: Codes,
     residual: Floats,
-    loadings: Floats,
+    item_factors: Floats,
     precision: Floats,
     fixed: int,
     implicit: Floats,
@@ -154,40 +154,40 @@ def person_rows(
                          the L2 norm of the line is the Frobenius norm); left out if `second` is 0
     the next d           w (z - m_u), for the implicit factors; left out if `implicit` has no rows
     """
-    width = loadings.shape[1]
-    many = width - fixed
-    most = 0
+    width = item_factors.shape[1]
+    free_columns = width - fixed
+    longest = 0
     for person in range(ptr.size - 1):
-        most = max(most, ptr[person + 1] - ptr[person])
+        longest = max(longest, ptr[person + 1] - ptr[person])
     system = np.empty((width, width))
     covariance = np.empty((width, width))
     start = np.empty(width)
     mean = np.empty(width)
-    moment = np.empty(many * (many + 1) // 2 if second > 0.0 else 0)
+    moment = np.empty(free_columns * (free_columns + 1) // 2 if second > 0.0 else 0)
     # One line a column, one place a cell: loops over a person's cells are long, and no cell
     # depends on another.
-    across, pull = np.empty((width, most)), np.empty((width, most))
-    back, left = np.empty(most), np.empty(most)
+    across, pull = np.empty((width, longest)), np.empty((width, longest))
+    back, left_out_error = np.empty(longest), np.empty(longest)
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        if first == last:
+        begin, end = ptr[person], ptr[person + 1]
+        if begin == end:
             continue
-        implicit_mean(first, last, item, implicit, start)
+        implicit_mean(begin, end, item, implicit, start)
         for a in range(fixed, width if lift.size else fixed):
             start[a] += lift[person]
-        _normal(first, last, item, residual, loadings, precision, start, system, mean)
+        _normal(begin, end, item, residual, item_factors, precision, start, system, mean)
         factor(system)
         substitute(system, mean)
         _inverse(system, covariance)
-        count = last - first
+        count = end - begin
         for c in range(count):
-            row = loadings[item[first + c]]
+            row = item_factors[item[begin + c]]
             for a in range(width):
                 across[a, c] = row[a]
         _left_out(
-            residual[first:last],
+            residual[begin:end],
             precision,
-            item[first:last],
+            item[begin:end],
             across,
             covariance,
             mean,
@@ -195,7 +195,7 @@ def person_rows(
             width if gradient else fixed,
             pull,
             back,
-            left,
+            left_out_error,
         )
         share = 1.0 / np.sqrt(max(count, even))
         at = 0
@@ -205,32 +205,34 @@ def person_rows(
                 moment[at] = entry if a == b else entry * np.sqrt(2.0)
                 at += 1
         for c in range(count):
-            w, line = share * weight[item[first + c]], out[first + c]
-            told = w * min(max(left[c], -limit), limit)
-            for a in range(many):
-                line[a] = told * (mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c])
+            w, line = share * weight[item[begin + c]], out[begin + c]
+            clipped = w * min(max(left_out_error[c], -limit), limit)
+            for a in range(free_columns):
+                line[a] = clipped * (
+                    mean[fixed + a] + start[fixed + a] - back[c] * pull[fixed + a, c]
+                )
             for a in range(moment.size):
-                line[many + a] = w * moment[a]
+                line[free_columns + a] = w * moment[a]
             if implicit.shape[0] > 0:
-                for a in range(many):
-                    line[many + moment.size + a] = w * (
+                for a in range(free_columns):
+                    line[free_columns + moment.size + a] = w * (
                         mean[fixed + a] - back[c] * pull[fixed + a, c]
                     )
 
 
 @njit(cache=True, nogil=True)
 def implicit_values(
-    ptr: Ints, item: Codes, loadings: Floats, implicit: Floats, out: Floats
+    ptr: Ints, item: Codes, item_factors: Floats, implicit: Floats, out: Floats
 ) -> None:
     """x_i'm_u for every cell: what having rated them says about the ratings."""
-    start = np.empty(loadings.shape[1])
+    start = np.empty(item_factors.shape[1])
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        implicit_mean(first, last, item, implicit, start)
-        for cell in range(first, last):
+        begin, end = ptr[person], ptr[person + 1]
+        implicit_mean(begin, end, item, implicit, start)
+        for cell in range(begin, end):
             total = 0.0
             for a in range(start.size):
-                total += loadings[item[cell], a] * start[a]
+                total += item_factors[item[cell], a] * start[a]
             out[cell] = total
 
 
@@ -239,7 +241,7 @@ def fold_in_rows(
     ptr: Ints,
     item: Codes,
     residual: Floats,
-    loadings: Floats,
+    item_factors: Floats,
     precision: Floats,
     implicit: Floats,
     lift: Floats,
@@ -248,18 +250,18 @@ def fold_in_rows(
 ) -> None:
     """m_u + E[z_u] of every person; m_u from `implicit`, plus the given `lift`.
     `per_rating` has a number for each column."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     system = np.empty((width, width))
     start = np.empty(width)
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        implicit_mean(first, last, item, implicit, start)
+        begin, end = ptr[person], ptr[person + 1]
+        implicit_mean(begin, end, item, implicit, start)
         for a in range(width):
             start[a] += lift[person, a]
         mean = out[person]
-        _normal(first, last, item, residual, loadings, precision, start, system, mean)
+        _normal(begin, end, item, residual, item_factors, precision, start, system, mean)
         for a in range(width):
-            system[a, a] += per_rating[a] * (last - first)
+            system[a, a] += per_rating[a] * (end - begin)
         factor(system)
         substitute(system, mean)
         for a in range(width):
@@ -268,12 +270,12 @@ def fold_in_rows(
 
 @njit(cache=True, nogil=True)
 def predict_rows(
-    ptr: Ints, item: Codes, baseline: Floats, loadings: Floats, vectors: Floats, out: Floats
+    ptr: Ints, item: Codes, baseline: Floats, item_factors: Floats, vectors: Floats, out: Floats
 ) -> None:
     """baseline_i + x_i'vector_u for every cell."""
     for person in range(ptr.size - 1):
         for cell in range(ptr[person], ptr[person + 1]):
-            row, total = loadings[item[cell]], baseline[item[cell]]
+            row, total = item_factors[item[cell]], baseline[item[cell]]
             for a in range(row.size):
                 total += row[a] * vectors[person, a]
             out[cell] = total

@@ -20,7 +20,7 @@ Codes = NDArray[np.uint32]
 def predict_cells(
     ptr: Ints,
     item: Codes,
-    rest: Floats,
+    residuals: Floats,
     ask_ptr: Ints,
     ask_item: Codes,
     start: Ints,
@@ -35,7 +35,7 @@ def predict_cells(
     rated = np.zeros(start.size - 1, np.bool_)
     for person in range(ptr.size - 1):
         for k in range(ptr[person], ptr[person + 1]):
-            mine[item[k]] = rest[k]
+            mine[item[k]] = residuals[k]
             rated[item[k]] = True
         for ask in range(ask_ptr[person], ask_ptr[person + 1]):
             weighted, size = 0.0, 0.0
@@ -52,12 +52,12 @@ def predict_cells(
 def predict_neighbours(
     ptr: Ints,
     item: Codes,
-    rest: Floats,
+    residuals: Floats,
     ask_ptr: Ints,
     ask_item: Codes,
-    loadings: Floats,
+    item_factors: Floats,
     noise: Floats,
-    most: int,
+    neighbours: int,
     similarity: NDArray[np.float32],
     out: Floats,
 ) -> None:
@@ -66,27 +66,27 @@ def predict_neighbours(
     `similarity` (items x items) chooses the neighbours; where it is empty, their covariance does.
     """
     for person in range(ptr.size - 1):
-        first, count = ptr[person], ptr[person + 1] - ptr[person]
+        begin, count = ptr[person], ptr[person + 1] - ptr[person]
         if ask_ptr[person] == ask_ptr[person + 1]:
             continue
-        own = item[first : first + count]
-        rows = loadings[own]
+        user_items = item[begin : begin + count]
+        rows = item_factors[user_items]
         for ask in range(ask_ptr[person], ask_ptr[person + 1]):
             out[ask] = 0.0
             if count == 0:
                 continue
-            covariance = rows @ loadings[ask_item[ask]]
+            covariance = rows @ item_factors[ask_item[ask]]
             strength = np.empty(count)
             for i in range(count):
                 if similarity.shape[0] > 0:
-                    strength[i] = -similarity[ask_item[ask], own[i]]
+                    strength[i] = -similarity[ask_item[ask], user_items[i]]
                 else:
-                    strength[i] = -abs(covariance[i]) / np.sqrt(noise[own[i]])
-            chosen = np.argsort(strength, kind="mergesort")[:most]
-            near = rows[chosen]
+                    strength[i] = -abs(covariance[i]) / np.sqrt(noise[user_items[i]])
+            nearest = np.argsort(strength, kind="mergesort")[:neighbours]
+            near = rows[nearest]
             system = near @ near.T
-            for i in range(len(chosen)):
-                system[i, i] += noise[own[chosen[i]]]
-            weights = np.linalg.solve(system, covariance[chosen])
-            for i in range(len(chosen)):
-                out[ask] += weights[i] * rest[first + chosen[i]]
+            for i in range(len(nearest)):
+                system[i, i] += noise[user_items[nearest[i]]]
+            weights = np.linalg.solve(system, covariance[nearest])
+            for i in range(len(nearest)):
+                out[ask] += weights[i] * residuals[begin + nearest[i]]

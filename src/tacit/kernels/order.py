@@ -25,7 +25,7 @@ def _starts(code: Any, size: int) -> Any:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _places(code: Any, ptr: Any) -> Any:
+def _counting_order(code: Any, ptr: Any) -> Any:
     """Position of the k-th smallest code, equal codes in the order they came."""
     free = ptr[:-1].copy()
     order = np.empty(code.size, np.uint32)
@@ -40,13 +40,13 @@ def _places(code: Any, ptr: Any) -> Any:
 def _sort_rows(ptr: Any, item: Any, order: Any) -> None:
     """Within each row by item, stable; rows that already ascend (most files) are left alone."""
     for row in range(ptr.size - 1):
-        first, last = ptr[row], ptr[row + 1]
-        for k in range(first + 1, last):
+        begin, end = ptr[row], ptr[row + 1]
+        for k in range(begin + 1, end):
             if item[order[k]] < item[order[k - 1]]:
-                part = order[first:last].copy()
+                part = order[begin:end].copy()
                 rank = np.argsort(item[part], kind="mergesort")
                 for j in range(part.size):
-                    order[first + j] = part[rank[j]]
+                    order[begin + j] = part[rank[j]]
                 break
 
 
@@ -70,7 +70,7 @@ def _row_of(ptr: Any, cell: Any) -> Any:
 @njit(cache=True, nogil=True)
 def _by_row(user: Any, item: Any, n_users: int) -> Any:
     ptr = _starts(user, n_users)
-    order = _places(user, ptr)
+    order = _counting_order(user, ptr)
     _sort_rows(ptr, item, order)
     return ptr, order
 
@@ -78,15 +78,15 @@ def _by_row(user: Any, item: Any, n_users: int) -> Any:
 @njit(cache=True, nogil=True)
 def _by_item(ptr: Any, item: Any, n_items: int) -> Any:
     starts = _starts(item, n_items)
-    cell = _places(item, starts)
+    cell = _counting_order(item, starts)
     return starts, _row_of(ptr, cell), cell
 
 
 def by_row(user: Codes, item: Codes, n_users: int) -> tuple[Starts, Codes]:
     """Row starts, and the order that sorts the cells by (user, item), equal cells in the
     order they came."""
-    found: tuple[Starts, Codes] = _by_row(user, item, n_users)
-    return found
+    rows: tuple[Starts, Codes] = _by_row(user, item, n_users)
+    return rows
 
 
 def gather(values: NDArray[Any], order: Codes, dtype: Any) -> NDArray[Any]:

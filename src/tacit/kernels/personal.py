@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels.als import Floats, column_space, products_of, whole
+from tacit.kernels.als import Floats, column_space, products_of, whole_tiles
 from tacit.kernels.compiled import njit
 
 LANES = 32
@@ -22,23 +22,23 @@ LANES = 32
 
 @njit(cache=True, nogil=True, inline="always")
 def gather(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     gram: NDArray[np.float64],
     right: NDArray[np.float64],
 ) -> None:
     """Lower triangle of sum x x'/variance, and sum x y/variance, over one person's cells."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     for a in range(width):
         right[a] = 0.0
         for b in range(a + 1):
             gram[a, b] = 0.0
-    for cell in range(first, last):
-        row = loadings[item[cell]]
+    for cell in range(begin, end):
+        row = item_factors[item[cell]]
         weight = precision[item[cell]]
         for a in range(width):
             scaled = weight * row[a]
@@ -49,26 +49,26 @@ def gather(
 
 @njit(cache=True, nogil=True)
 def add_hints(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: NDArray[np.uint32],
     hints: NDArray[np.float64],
-    more: float,
+    shrink: float,
     right: NDArray[np.float64],
 ) -> float:
     """Add what a person's choice of items implies, the sum of their rows of `hints` over their
-    number and `more`, to her right side; its squared length. `hints` has no columns where
+    number and `shrink`, to her right side; its squared length. `hints` has no columns where
     nothing is implied."""
     if not hints.shape[1]:
         return 0.0
     mean = np.zeros(hints.shape[1])
-    for cell in range(first, last):
+    for cell in range(begin, end):
         row = hints[item[cell]]
         for a in range(len(mean)):
             mean[a] += row[a]
     total = 0.0
     for a in range(len(mean)):
-        value = mean[a] / (last - first + more)
+        value = mean[a] / (end - begin + shrink)
         right[a] += value
         total += value * value
     return total
@@ -76,11 +76,11 @@ def add_hints(
 
 @njit(cache=True, nogil=True)
 def gather_columns(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     root: NDArray[np.float64],
     space: Floats,
     products: Floats,
@@ -89,19 +89,19 @@ def gather_columns(
 ) -> None:
     """`gather` by products of columns, several times as fast: for answers to many people,
     whose sums need not have the bits of a fit's. `root` is the root of the precision."""
-    width = loadings.shape[1]
-    count = last - first
+    width = item_factors.shape[1]
+    count = end - begin
     padded = products.shape[0]
-    filled = whole(count)
+    filled = whole_tiles(count)
     rows = space[: padded * filled].reshape((padded, filled))
     rows[width + 1 :] = 0.0
     rows[: width + 1, count:] = 0.0
     for cell in range(count):
-        source = loadings[item[first + cell]]
-        scale = root[item[first + cell]]
+        source = item_factors[item[begin + cell]]
+        scale = root[item[begin + cell]]
         for a in range(width):
             rows[a, cell] = scale * source[a]
-        rows[width, cell] = scale * residual[first + cell]
+        rows[width, cell] = scale * residual[begin + cell]
     products_of(rows, products)
     for a in range(width):
         right[a] = products[a, width]
@@ -131,15 +131,15 @@ def factorize(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
 
 @njit(cache=True, nogil=True)
 def solve_columns(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     root: NDArray[np.float64],
     per_rating: NDArray[np.float64],
     hints: NDArray[np.float64],
-    more: float,
+    shrink: float,
     space: Floats,
     products: Floats,
     system: NDArray[np.float64],
@@ -147,10 +147,10 @@ def solve_columns(
 ) -> float:
     """`gather_columns`, the prior and `factorize` for one person; the squared length of what
     is implied. `per_rating` is precision that a rating adds to each column, telling nothing of
-    it; `hints` and `more` as in `add_hints`."""
-    gather_columns(first, last, item, residual, loadings, root, space, products, system, right)
-    implied: float = add_hints(first, last, item, hints, more, right)
-    count = last - first
+    it; `hints` and `shrink` as in `add_hints`."""
+    gather_columns(begin, end, item, residual, item_factors, root, space, products, system, right)
+    implied: float = add_hints(begin, end, item, hints, shrink, right)
+    count = end - begin
     for a in range(len(right)):
         system[a, a] += 1.0 + count * per_rating[a]
     factorize(system, right)
@@ -179,8 +179,8 @@ def project(
 
 @njit(cache=True, nogil=True)
 def misfit_of(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
     precision: NDArray[np.float64],
@@ -189,7 +189,7 @@ def misfit_of(
     """y'V^-1 y of one person's residuals y, V their covariance with z integrated out: what
     `factorize` has solved is taken off the sum of precision x y^2."""
     total = 0.0
-    for cell in range(first, last):
+    for cell in range(begin, end):
         total += precision[item[cell]] * residual[cell] ** 2
     for a in range(len(solved)):
         total -= solved[a] * solved[a]
@@ -201,11 +201,11 @@ def predict_block(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
     hints: NDArray[np.float64],
-    more: float,
+    shrink: float,
     query_ptr: NDArray[np.int64],
     query_item: NDArray[np.uint32],
     typical: float,
@@ -217,9 +217,9 @@ def predict_block(
 ) -> None:
     """Write x_i'E[z_u] and the variance of a rating around it for the queries of people
     `start` to `stop`, each person alone. `typical`, `unsure`: `tacit.model.person.gaussian`."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     root = np.sqrt(precision)
-    space, products = column_space(ptr, start, stop, loadings)
+    space, products = column_space(ptr, start, stop, item_factors)
     system = np.empty((width, width))
     right = np.empty(width)
     work = np.empty(width)
@@ -231,27 +231,27 @@ def predict_block(
             ptr[person + 1],
             item,
             residual,
-            loadings,
+            item_factors,
             root,
             per_rating,
             hints,
-            more,
+            shrink,
             space,
             products,
             system,
             right,
         )
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         # As `misfit_of`: the first sum stands among the products already.
         misfit = products[width, width] + implied
         for a in range(width):
             misfit -= right[a] * right[a]
-        over = misfit + unsure - (last - first)
-        scale = 1.0 + over / (typical + (last - first))
+        over = misfit + unsure - (end - begin)
+        scale = 1.0 + over / (typical + (end - begin))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
-            asked = query_item[cell]
-            mean[cell], spread = project(loadings[asked], system, right, work)
-            variance[cell] = spread + scale / precision[asked]
+            target = query_item[cell]
+            mean[cell], spread = project(item_factors[target], system, right, work)
+            variance[cell] = spread + scale / precision[target]
 
 
 @njit(cache=True, nogil=True)
@@ -259,7 +259,7 @@ def left_out_block(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     scales: NDArray[np.float64],
     pull: NDArray[np.float64],
@@ -283,7 +283,7 @@ def left_out_block(
     Every candidate of a person has a lane of its own, and a few people are taken together, so
     that lanes vectorise. A lane has the operations of a lone one in their order.
     """
-    width, candidates = loadings.shape[1], scales.shape[0]
+    width, candidates = item_factors.shape[1], scales.shape[0]
     together = max(1, LANES // candidates)
     lanes = max(LANES, candidates)
     scale = np.zeros((width, lanes))  # empty lanes have the prior alone
@@ -304,7 +304,7 @@ def left_out_block(
             most = max(most, min(last - first, limit))
             covered[group + place] = 0.0
             loss[group + place, :] = 0.0
-            gather(first, last, item, residual, loadings, precision, gram, total)
+            gather(first, last, item, residual, item_factors, precision, gram, total)
             begin = place * candidates
             for a in range(width):
                 for lane in range(begin, begin + candidates):
@@ -320,7 +320,7 @@ def left_out_block(
                 count = ptr[group + place + 1] - first
                 used = min(count, limit)
                 if j < used:
-                    row = loadings[item[first + (j * count) // used]]
+                    row = item_factors[item[first + (j * count) // used]]
                     begin = place * candidates
                     for a in range(width):
                         for lane in range(begin, begin + candidates):
@@ -338,10 +338,10 @@ def left_out_block(
                 for candidate in range(candidates):
                     lane = place * candidates + candidate
                     # 1 / (1 + certainty x variance without this cell): never 0.
-                    kept = 1.0 - certainty * spread[lane]
-                    error = (residual[cell] - centre[lane]) / (kept * pulled)
+                    remaining = 1.0 - certainty * spread[lane]
+                    error = (residual[cell] - centre[lane]) / (remaining * pulled)
                     loss[person, candidate] += error * error / used
-                    if candidate == 0 and error * error * certainty * kept < reach * reach:
+                    if candidate == 0 and error * error * certainty * remaining < reach * reach:
                         covered[person] += 1.0 / used
 
 
@@ -411,17 +411,17 @@ def posterior_means(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
     hints: NDArray[np.float64],
-    more: float,
+    shrink: float,
     means: NDArray[np.float64],
 ) -> None:
     """Write E[z_u] of every person of a block, each alone."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     root = np.sqrt(precision)
-    space, products = column_space(ptr, 0, len(ptr) - 1, loadings)
+    space, products = column_space(ptr, 0, len(ptr) - 1, item_factors)
     system = np.empty((width, width))
     right = np.empty(width)
     for person in range(len(ptr) - 1):
@@ -430,11 +430,11 @@ def posterior_means(
             ptr[person + 1],
             item,
             residual,
-            loadings,
+            item_factors,
             root,
             per_rating,
             hints,
-            more,
+            shrink,
             space,
             products,
             system,

@@ -105,23 +105,23 @@ def same_for_all(
 
 @njit(cache=True, nogil=True)
 def _first_unknown(order: Any, ptr: Any, item: Any, lists: Any) -> None:
-    known = np.zeros(order.size, np.bool_)
+    excluded = np.zeros(order.size, np.bool_)
     for row in range(lists.shape[0]):
         for k in range(ptr[row], ptr[row + 1]):
-            known[item[k]] = True
-        place = 0
+            excluded[item[k]] = True
+        filled = 0
         for k in range(order.size):
-            if place == lists.shape[1]:
+            if filled == lists.shape[1]:
                 break
-            if not known[order[k]]:
-                lists[row, place] = order[k]
-                place += 1
+            if not excluded[order[k]]:
+                lists[row, filled] = order[k]
+                filled += 1
         for k in range(ptr[row], ptr[row + 1]):
-            known[item[k]] = False
+            excluded[item[k]] = False
 
 
 @njit(cache=True, nogil=True)
-def _least(peak: Any, n: int) -> Any:
+def _threshold(peak: Any, n: int) -> Any:
     """A score that at least `n` of the peaks reach, so at least n scores: about the n-th
     largest, found by halving."""
     # Low, high, middle: kept in the scores' own precision.
@@ -165,84 +165,84 @@ def _top_rows(scores: Any, exclude_ptr: Any, exclude_item: Any, items: Any, valu
     longest = 0
     for r in range(rows):
         longest = max(longest, exclude_ptr[r + 1] - exclude_ptr[r])
-    hidden = np.empty(longest, dtype=scores.dtype)
+    excluded_scores = np.empty(longest, dtype=scores.dtype)
     runs = np.empty(peak.size + 1, dtype=np.int32)
-    chosen = np.empty(columns + 1, dtype=np.int32)
+    candidates = np.empty(columns + 1, dtype=np.int32)
     score = np.empty(_FEW * n, dtype=scores.dtype)
     for r in range(rows):
         row = scores[r]
-        known = exclude_item[exclude_ptr[r] : exclude_ptr[r + 1]]
-        for x in range(known.size):
-            hidden[x] = row[known[x]]
-            row[known[x]] = -np.inf
+        excluded = exclude_item[exclude_ptr[r] : exclude_ptr[r + 1]]
+        for x in range(excluded.size):
+            excluded_scores[x] = row[excluded[x]]
+            row[excluded[x]] = -np.inf
         _peaks(row, peak)
-        count = _reaching(row, peak, _least(peak, n), runs, chosen)
+        count = _reaching(row, peak, _threshold(peak, n), runs, candidates)
         if count <= _FEW * n:
-            _by_rank(row, chosen[:count], score, items[r], values[r])
+            _by_rank(row, candidates[:count], score, items[r], values[r])
         else:  # many equal scores
-            _by_insertion(row, chosen[:count], items[r], values[r])
+            _by_insertion(row, candidates[:count], items[r], values[r])
         # Backward: of an item named twice the first has the score.
-        for x in range(known.size - 1, -1, -1):
-            row[known[x]] = hidden[x]
+        for x in range(excluded.size - 1, -1, -1):
+            row[excluded[x]] = excluded_scores[x]
 
 
 @njit(cache=True, nogil=True)
-def _reaching(row: Any, peak: Any, least: Any, runs: Any, chosen: Any) -> int:
-    """The items whose scores reach `least`, in `chosen`; how many there are. Every one is
+def _reaching(row: Any, peak: Any, threshold: Any, runs: Any, candidates: Any) -> int:
+    """The items whose scores reach `threshold`, in `candidates`; how many there are. Every one is
     written and only counted if it does: a branch that is hard to foresee takes longer."""
-    found = 0
+    run_count = 0
     for k in range(peak.size):
-        runs[found] = k
-        found += peak[k] >= least
+        runs[run_count] = k
+        run_count += peak[k] >= threshold
     count = 0
-    for run in range(found):  # few
+    for run in range(run_count):  # few
         for j in range(runs[run], row.size, peak.size):
-            chosen[count] = j
-            count += row[j] >= least
+            candidates[count] = j
+            count += row[j] >= threshold
     return count
 
 
 @njit(cache=True, nogil=True)
-def _by_rank(row: Any, chosen: Any, score: Any, items: Any, values: Any) -> None:
+def _by_rank(row: Any, candidates: Any, score: Any, items: Any, values: Any) -> None:
     """The best of some items: each one's place is how many come before it."""
-    for k in range(chosen.size):
-        score[k] = row[chosen[k]]
-    for k in range(chosen.size):
-        mine, item = score[k], chosen[k]
+    for k in range(candidates.size):
+        score[k] = row[candidates[k]]
+    for k in range(candidates.size):
+        mine, item = score[k], candidates[k]
         rank = np.int32(0)
-        for j in range(chosen.size):
-            rank += np.int32((score[j] > mine) | ((score[j] == mine) & (chosen[j] < item)))
+        for j in range(candidates.size):
+            rank += np.int32((score[j] > mine) | ((score[j] == mine) & (candidates[j] < item)))
         if rank < items.size:
             items[rank] = item
             values[rank] = mine
 
 
 @njit(cache=True, nogil=True)
-def _by_insertion(row: Any, chosen: Any, items: Any, values: Any) -> None:
+def _by_insertion(row: Any, candidates: Any, items: Any, values: Any) -> None:
     """The same for any number of items, one after the other."""
     size = 0
-    for k in range(chosen.size):
-        size = _insert(values, items, size, row[chosen[k]], chosen[k])
+    for k in range(candidates.size):
+        size = _insert(values, items, size, row[candidates[k]], candidates[k])
 
 
 @njit(cache=True, nogil=True)
-def _insert(best: Any, place: Any, size: int, score: Any, item: int) -> int:
+def _insert(best: Any, items: Any, size: int, score: Any, item: int) -> int:
     """Into a list in order; of equal scores the lower item comes first. How long the list is
     then."""
     at = size
     if size == best.size:
-        if not _before(score, item, best[size - 1], place[size - 1]):
+        if not _ranks_before(score, item, best[size - 1], items[size - 1]):
             return size
         at = size - 1
     length = at + 1
-    while at > 0 and _before(score, item, best[at - 1], place[at - 1]):
-        best[at], place[at] = best[at - 1], place[at - 1]
+    while at > 0 and _ranks_before(score, item, best[at - 1], items[at - 1]):
+        best[at], items[at] = best[at - 1], items[at - 1]
         at -= 1
-    best[at], place[at] = score, item
+    best[at], items[at] = score, item
     return length
 
 
 @njit(cache=True, nogil=True)
-def _before(score: Any, item: int, other: Any, place: int) -> bool:
+def _ranks_before(score: Any, item: int, other_score: Any, other_item: int) -> bool:
     """Whether this item comes before that one in a list."""
-    return score > other or (score == other and item < place)
+    return score > other_score or (score == other_score and item < other_item)

@@ -66,16 +66,16 @@ from which nothing can be learned."""
 
 def names() -> tuple[str, ...]:
     """All methods that can be asked for: Tacit's own, then those of other packages."""
-    others = {point.name for point in entry_points(group=GROUP)}
-    return (*METHODS, *sorted(others - set(METHODS)))
+    offered = {point.name for point in entry_points(group=GROUP)}
+    return (*METHODS, *sorted(offered - set(METHODS)))
 
 
 def find(name: str) -> type[Method]:
     """The class of a method."""
     if name in METHODS:
         module, cls = METHODS[name].split(":")
-        found: type[Method] = getattr(import_module(f"{__name__}.{module}"), cls)
-        return found
+        method_class: type[Method] = getattr(import_module(f"{__name__}.{module}"), cls)
+        return method_class
     offered = set(entry_points(group=GROUP, name=name))
     if not offered:
         raise _unknown(name)
@@ -88,26 +88,26 @@ def find(name: str) -> type[Method]:
     return _loaded(offered.pop())
 
 
-def names_of(given: object) -> tuple[str, ...]:
+def names_of(methods: object) -> tuple[str, ...]:
     """Methods as a caller in Python names them: one name or several, with commas or in a
     list. A class or an estimator is answered with its name."""
-    several = given.split(",") if isinstance(given, str) else given
+    several = methods.split(",") if isinstance(methods, str) else methods
     if isinstance(several, type) or not isinstance(several, Iterable):
         several = [several]
-    found = list[str]()
-    for each in several:
-        if isinstance(each, str):
-            found.append(each.strip())
+    method_names = list[str]()
+    for entry in several:
+        if isinstance(entry, str):
+            method_names.append(entry.strip())
             continue
-        name = getattr(each, "name", None)
+        name = getattr(entry, "name", None)
         hint = f"give its name: {name!r}" if isinstance(name, str) else ""
         raise SettingError(
-            f"methods are named by texts, not by a {type(each).__name__}",
+            f"methods are named by texts, not by a {type(entry).__name__}",
             remedy=hint or f"name some of {', '.join(names())}",
         )
-    if not any(found):
+    if not any(method_names):
         raise SettingError("no method was named", remedy=f"name some of {', '.join(names())}")
-    return tuple(found)
+    return tuple(method_names)
 
 
 def _unknown(name: str) -> SettingError:
@@ -131,19 +131,19 @@ def _loaded(point: EntryPoint) -> type[Method]:
     from tacit.methods.base import Method
 
     try:
-        found = point.load()
+        candidate = point.load()
     except Exception as error:
         raise SettingError(
             f"the method {point.name!r} cannot be loaded from {_offer(point)}: "
             f"{type(error).__name__}: {error}",
             remedy="repair or uninstall that package",
         ) from error
-    if not (isinstance(found, type) and issubclass(found, Method)):
+    if not (isinstance(candidate, type) and issubclass(candidate, Method)):
         fault = "it is not a class below tacit.methods.base.Method"
-    elif vars(found).get("name") != point.name:
+    elif vars(candidate).get("name") != point.name:
         fault = f"the class must carry the name {point.name!r}"
     else:
-        return found
+        return candidate
     raise SettingError(
         f"the method {point.name!r} cannot be used from {_offer(point)}: {fault}",
         remedy="repair or uninstall that package",
@@ -155,9 +155,9 @@ def origin(method: type[Method]) -> str:
     entry point, if one does. Empty for Tacit's own."""
     if method.__module__.split(".")[0] == __name__.split(".")[0]:
         return ""
-    whole = f"{method.__module__}.{method.__qualname__}"
+    qualified_name = f"{method.__module__}.{method.__qualname__}"
     value = f"{method.__module__}:{method.__qualname__}"
     for point in entry_points(group=GROUP):
         if point.value == value and point.dist is not None:
-            return f"{whole} of {point.dist.name} {point.dist.version}"
-    return f"{whole}, which no installed package offers"
+            return f"{qualified_name} of {point.dist.name} {point.dist.version}"
+    return f"{qualified_name}, which no installed package offers"

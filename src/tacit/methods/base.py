@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tacit.asked import by_name, near, wanted
+from tacit.asked import by_name, near, plain_requirement
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import ArgumentError, SettingError
@@ -127,7 +127,7 @@ class Form(ABC):
         """The shared model from what was released: post-processing, free."""
 
     def trained(
-        self, public: Public, state: AnyState, kept: Mapping[str, NDArray[np.float64]]
+        self, public: Public, state: AnyState, personal: Mapping[str, NDArray[np.float64]]
     ) -> PersonalModel | None:
         """How a paper that publishes people's vectors predicts for those it was trained on,
         from what was kept on their side; None where it predicts as everybody does.
@@ -188,22 +188,24 @@ class Method(What, How, Verbs, ABC):
         for name, value in given.items():
             setattr(self, name, value)
 
-    def _check_names(self, given: Iterable[str]) -> None:
+    def _check_names(self, names: Iterable[str]) -> None:
         """Refuse a name that is neither an option nor a setting; values are checked by
         `fit`."""
-        own = type(self).Settings
-        if own.model_config.get("extra") != "forbid":
+        settings_class = type(self).Settings
+        if settings_class.model_config.get("extra") != "forbid":
             return
-        for name in given:
-            if name not in own.model_fields:
-                hint = near(name, [*own.model_fields, *NAMES[What], *NAMES[How]])
-                known = ", ".join(sorted(own.model_fields))
-                rest = (
-                    f"its settings are: {known}"
-                    if known
+        for name in names:
+            if name not in settings_class.model_fields:
+                hint = near(name, [*settings_class.model_fields, *NAMES[What], *NAMES[How]])
+                setting_names = ", ".join(sorted(settings_class.model_fields))
+                advice = (
+                    f"its settings are: {setting_names}"
+                    if setting_names
                     else f"{self.name} has no settings: leave it out"
                 )
-                raise ArgumentError(f"{self.name} has no setting {name!r}", remedy=f"{hint}{rest}")
+                raise ArgumentError(
+                    f"{self.name} has no setting {name!r}", remedy=f"{hint}{advice}"
+                )
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A method is not frozen as its options are: it is told more by `set_params`."""
@@ -215,11 +217,11 @@ class Method(What, How, Verbs, ABC):
         try:
             return type(self).Settings(**self._given)
         except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(str(part) for part in first["loc"])
+            problem = error.errors()[0]
+            name = ".".join(str(part) for part in problem["loc"])
             raise SettingError(
-                f"the setting {name} of {self.name} is {first['input']!r}",
-                remedy=f"give {wanted(first['msg'])}",
+                f"the setting {name} of {self.name} is {problem['input']!r}",
+                remedy=f"give {plain_requirement(problem['msg'])}",
             ) from None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -235,30 +237,34 @@ class Method(What, How, Verbs, ABC):
 
     def __repr__(self) -> str:
         default = type(self)().get_params()
-        now = self.get_params()
-        given = (f"{k}={v!r}" for k, v in now.items() if k not in default or default[k] != v)
-        told = f"{type(self).__name__}({', '.join(given)})"
+        params = self.get_params()
+        arguments = (f"{k}={v!r}" for k, v in params.items() if k not in default or default[k] != v)
+        text = f"{type(self).__name__}({', '.join(arguments)})"
         if "model_" not in vars(self):
-            return told
-        then = vars(self).get("_fitted_with", now)
-        changed = [f"{k}={then.get(k)!r}" for k in {**then, **now} if then.get(k) != now.get(k)]
+            return text
+        fitted_params = vars(self).get("_fitted_with", params)
+        changed = [
+            f"{k}={fitted_params.get(k)!r}"
+            for k in {**fitted_params, **params}
+            if fitted_params.get(k) != params.get(k)
+        ]
         if not changed:
-            return f"{told}, fitted"
-        return f"{told}, fitted before with {', '.join(changed)}"
+            return f"{text}, fitted"
+        return f"{text}, fitted before with {', '.join(changed)}"
 
     def form(self, calibration: Calibration) -> Form:
         """Who plans under this calibration."""
-        found = type(self).forms.get(calibration)
-        if found is None:
+        form_class = type(self).forms.get(calibration)
+        if form_class is None:
             raise SettingError(
                 f"{self.name} has no form of calibration {calibration}",
                 remedy=f"its calibrations are: {', '.join(self.calibrations)}",
             )
-        if isinstance(found, str):
-            module, name = found.split(":")
-            found = getattr(import_module(module), name)
-        made: Form = found(self)
-        return made
+        if isinstance(form_class, str):
+            module, name = form_class.split(":")
+            form_class = getattr(import_module(module), name)
+        form: Form = form_class(self)
+        return form
 
     def _form_of(self, public: Public) -> Form:
         """`form`, though a setting of that name may hide it: `one-bit` has one."""
@@ -331,9 +337,9 @@ class Method(What, How, Verbs, ABC):
         released numbers say that it fits. `budgets` is what people asked for, by id (or a
         file with the columns user and epsilon), who want less revealed than the rest.
         """
-        from tacit.fitting.door import fit_given
+        from tacit.fitting.door import fit_inputs
 
-        self.model_ = fit_given(
+        self.model_ = fit_inputs(
             self,
             ratings,
             y,

@@ -54,7 +54,7 @@ CrowdOf = Callable[[Ratings], Crowd]
 """Makes a crowd of the invented people, as an engine knows them."""
 
 
-def few(public: Public) -> Public:
+def reduce_public(public: Public) -> Public:
     """The same public facts of fewer items, with all that is known about them; where who
     rated what is public, with what the invented people have rated."""
     catalogue = few_items(public.catalogue)
@@ -62,10 +62,10 @@ def few(public: Public) -> Public:
     if public.pattern is not None:
         people = invented(public.schema, catalogue)
         pattern = Pattern(people.ptr, people.item)
-    few = replace(public, catalogue=catalogue, pattern=pattern)
+    reduced = replace(public, catalogue=catalogue, pattern=pattern)
     if public.known is not None:
-        few = replace(few, known=public.known.first(len(catalogue)))
-    return few
+        reduced = replace(reduced, known=public.known.first(len(catalogue)))
+    return reduced
 
 
 def few_items(catalogue: Catalogue) -> Catalogue:
@@ -89,8 +89,8 @@ def invented(schema: Schema, catalogue: Catalogue, seed: int = 0) -> Ratings:
     many as the schema allows."""
     rng = np.random.default_rng(seed)
     items = len(catalogue.ids)
-    most = min(items, schema.max_ratings or items)
-    counts = np.linspace(1, most, PEOPLE).astype(np.int64)
+    largest_count = min(items, schema.max_ratings or items)
+    counts = np.linspace(1, largest_count, PEOPLE).astype(np.int64)
     rows = [np.sort(rng.choice(items, count, replace=False)) for count in counts]
     return Ratings(
         schema,
@@ -109,20 +109,20 @@ def changed(people: Ratings, *, items: bool) -> Ratings:
     value = _values(people.schema, len(people.value), rng)
     item = people.item.copy()
     stays = set(range(len(people.users))[SAME])
-    for place in range(len(people.users)):
-        cells = slice(people.ptr[place], people.ptr[place + 1])
-        if place in stays:
+    for person in range(len(people.users)):
+        cells = slice(people.ptr[person], people.ptr[person + 1])
+        if person in stays:
             value[cells] = people.value[cells]
         elif items:
             count = int(cells.stop - cells.start)
-            drawn = rng.permutation(len(people.items))[:count]
-            item[cells] = np.sort(drawn)
+            item_rows = rng.permutation(len(people.items))[:count]
+            item[cells] = np.sort(item_rows)
     return replace(people, value=value, item=item)
 
 
 def _values(schema: Schema, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    least = schema.low if schema.positive is None else schema.positive
-    return rng.uniform(least, schema.high, count).astype(np.float32)
+    lowest = schema.low if schema.positive is None else schema.positive
+    return rng.uniform(lowest, schema.high, count).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -134,14 +134,14 @@ class Added:
 
     def of(self, people: slice) -> list[NDArray[np.generic]]:
         """All numbers of some of them."""
-        found: list[NDArray[np.generic]] = []
+        arrays: list[NDArray[np.generic]] = []
         for rows in self.rows.values():
             counts = np.diff(rows.ptr)
             mine = np.zeros(len(counts), np.bool_)
             mine[people] = True
             lines = np.repeat(mine, counts)
-            found += [counts[people], rows.index[lines], rows.values[lines]]
-        return found + [kept[people] for kept in self.kept.values()]
+            arrays += [counts[people], rows.index[lines], rows.values[lines]]
+        return arrays + [array[people] for array in self.kept.values()]
 
     def same(self, other: Added, people: slice = slice(None)) -> bool:
         """Whether they add the very same; one NaN is like another, since a bound makes
@@ -165,17 +165,20 @@ class Gathering:
     def add(self, round_: Round, state: AnyState) -> Added:
         """What all of them add to a round."""
         count = len(self._people.users)
-        for each in round_.personal:
-            self._kept.setdefault(each.name, np.zeros((count, each.width)))
-        given = []
+        for personal in round_.personal:
+            self._kept.setdefault(personal.name, np.zeros((count, personal.width)))
+        contributions = []
         for piece in self._pieces:
             block = self._block(piece)
-            given.append(round_.contribute(block, state))
-            for each in round_.personal:
-                self._kept[each.name][piece] = block.personal[each.name]
-        rows = {part.name: _joined([one[part.name] for one in given]) for part in round_.parts}
-        kept = {e.name: self._kept[e.name].copy() for e in round_.personal}
-        return Added(rows, kept)
+            contributions.append(round_.contribute(block, state))
+            for personal in round_.personal:
+                self._kept[personal.name][piece] = block.personal[personal.name]
+        rows = {
+            part.name: _joined([contribution[part.name] for contribution in contributions])
+            for part in round_.parts
+        }
+        personal_arrays = {e.name: self._kept[e.name].copy() for e in round_.personal}
+        return Added(rows, personal_arrays)
 
     def _block(self, piece: slice) -> Block:
         """In copies, through which nobody else can be reached."""
@@ -187,20 +190,20 @@ class Gathering:
             self._people.item[cells].copy(),
             self._value[cells].copy(),
             first_cell=cells.start,
-            personal={n: own[piece].copy() for n, own in self._kept.items()},
+            personal={n: array[piece].copy() for n, array in self._kept.items()},
         )
 
 
 def _joined(rows: Sequence[Rows]) -> Rows:
     """The rows of several blocks as those of one, in copies that no later call can reach."""
     if len(rows) == 1:  # as they are, well listed or not
-        (one,) = rows
-        return Rows(one.ptr.copy(), one.index.copy(), one.values.copy())
-    counts = np.concatenate([np.diff(each.ptr) for each in rows])
+        (single,) = rows
+        return Rows(single.ptr.copy(), single.index.copy(), single.values.copy())
+    counts = np.concatenate([np.diff(block_rows.ptr) for block_rows in rows])
     return Rows(
         np.concatenate([[0], np.cumsum(counts)]),
-        np.concatenate([each.index for each in rows]),
-        np.concatenate([each.values for each in rows]),
+        np.concatenate([block_rows.index for block_rows in rows]),
+        np.concatenate([block_rows.values for block_rows in rows]),
     )
 
 
@@ -210,22 +213,22 @@ class Gatherings:
     def __init__(self, people: Ratings, *, items: bool) -> None:
         count = len(people.users)
         everybody = [slice(0, count)]
-        each = [slice(place, place + 1) for place in range(count)]
+        singles = [slice(person, person + 1) for person in range(count)]
         self._together = Gathering(people, everybody)
         self._others = Gathering(changed(people, items=items), everybody)
-        self._singly = Gathering(people, each)
+        self._singly = Gathering(people, singles)
 
     def add(self, round_: Round, state: AnyState) -> Added:
         """What all of them add together; refused where it depends on the company."""
-        given = self._together.add(round_, state)
-        others = self._others.add(round_, state)
-        if not (given.same(others, SAME) and self._alone(given, round_, state)):
+        together = self._together.add(round_, state)
+        among_others = self._others.add(round_, state)
+        if not (together.same(among_others, SAME) and self._alone(together, round_, state)):
             raise SettingError(MIXED.format(round_.name), remedy=REMEDY)
-        return given
+        return together
 
-    def _alone(self, given: Added, round_: Round, state: AnyState) -> bool:
+    def _alone(self, together: Added, round_: Round, state: AnyState) -> bool:
         try:
-            return given.same(self._singly.add(round_, state))
+            return together.same(self._singly.add(round_, state))
         except Exception:  # noqa: BLE001
             return False  # nobody was computed alone who cannot be
 
@@ -233,29 +236,29 @@ class Gatherings:
 def rehearsed(method: Method, public: Public, crowd_of: CrowdOf | None = None) -> Shared:
     """The model that invented people make of `few` public facts. Where not everybody takes
     part, or not with all ratings, `crowd_of` is asked who does; without it all do."""
-    public = few(public)
+    public = reduce_public(public)
     people = invented(public.schema, public.catalogue)
     plan = method.plan(public)
     state = method.first_state(public)
     state = replace(state, people=float(len(people.users)))
-    whole = all(round_.takes_part is EVERYONE for round_ in plan.rounds)
+    everyone = all(round_.takes_part is EVERYONE for round_ in plan.rounds)
     crowd = None
-    if crowd_of and not (whole and public.schema.max_ratings is None):
+    if crowd_of and not (everyone and public.schema.max_ratings is None):
         crowd = crowd_of(people)
     gatherings = Gatherings(people, items=public.pattern is None)
-    done: list[str] = []
+    finished_rounds: list[str] = []
     for round_ in plan.rounds:
         added = gatherings.add(round_, state)
-        takes = np.ones(len(people.users), np.bool_)
-        if plan.rivals and passed_over(plan, round_, state, done):
+        participants = np.ones(len(people.users), np.bool_)
+        if plan.rivals and passed_over(plan, round_, state, finished_rounds):
             # Real releases may choose this one: it must not fail after the charge.
-            round_.absorb(state, summed(round_, added.rows, takes))
+            round_.absorb(state, summed(round_, added.rows, participants))
             continue
         if crowd is not None and round_.takes_part is not EVERYONE:
-            who = round_.takes_part.among(crowd)
-            if who is not None:
-                takes[:] = False
-                takes[who] = True
-        state = round_.absorb(state, summed(round_, added.rows, takes))
-        done.append(round_.name)
+            sampled = round_.takes_part.among(crowd)
+            if sampled is not None:
+                participants[:] = False
+                participants[sampled] = True
+        state = round_.absorb(state, summed(round_, added.rows, participants))
+        finished_rounds.append(round_.name)
     return method.finish(public, state)

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.bound import PersonCount, Rows
 from tacit.errors import SettingError
-from tacit.rounds.round import AnyState, Block, Part, Released, Round, Steady
+from tacit.rounds.round import AnyState, Block, Part, Released, Round, Stationary
 
 if TYPE_CHECKING:
     from tacit.methods.base import Method
@@ -43,15 +43,15 @@ LEAST_PEOPLE = 0.05
 
 def on_a_calendar(method: Method) -> Method:
     """The same method and settings, planned for a calendar."""
-    found = FORMS.get(method.name)
-    if found is None:
+    form_path = FORMS.get(method.name)
+    if form_path is None:
         raise SettingError(
             f"{method.name} has no calendar: its rounds are no running sums",
             remedy=f"use {', '.join(FORMS)}, or `tacit fit --start`",
         )
-    module, name = found.split(":")
-    made = getattr(import_module(module), name)(**method.get_params())
-    return cast("Method", made)
+    module, name = form_path.split(":")
+    planned = getattr(import_module(module), name)(**method.get_params())
+    return cast("Method", planned)
 
 
 def count_round(expected: float, share: float = COUNT_SHARE) -> Round:
@@ -65,10 +65,10 @@ def count_round(expected: float, share: float = COUNT_SHARE) -> Round:
         noisy = released["count"]
         guess = max(expected * state.elapsed, 1.0)
         # People come unevenly: the guess is off by as much as itself.
-        kept = guess**2 / (guess**2 + noisy.sd**2)
-        found = guess + kept * (float(noisy.value[0, 0]) - guess)
-        found = max(found, LEAST_PEOPLE * guess, state.before, 1.0)
-        return replace(state, people=found)
+        gain = guess**2 / (guess**2 + noisy.sd**2)
+        people = guess + gain * (float(noisy.value[0, 0]) - guess)
+        people = max(people, LEAST_PEOPLE * guess, state.before, 1.0)
+        return replace(state, people=people)
 
     part = Part("count", 1, PersonCount(), share=share)
     return Round("count", (part,), contribute, absorb)
@@ -77,5 +77,5 @@ def count_round(expected: float, share: float = COUNT_SHARE) -> Round:
 def steadily(round_: Round) -> Round:
     """The same round, of whose sums is known that the people of one week are much like those
     of another."""
-    alike = {part.name: Steady() for part in round_.parts}
+    alike = {part.name: Stationary() for part in round_.parts}
     return replace(round_, steady=lambda state: alike)

@@ -80,10 +80,10 @@ class Verbs:
         return "model_" in vars(self)
 
     def _repr_html_(self) -> str:
-        told = f"<p><code>{escaped(self)}</code></p>"
+        html = f"<p><code>{escaped(self)}</code></p>"
         if "model_" in vars(self):
-            told += self.fitted._repr_html_()
-        return told
+            html += self.fitted._repr_html_()
+        return html
 
     @by_name
     def find(self, text: str) -> int | UnknownItem:

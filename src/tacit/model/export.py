@@ -13,7 +13,7 @@ from tacit.asked import path as asked_path
 from tacit.errors import ArgumentError, SettingError
 from tacit.model.folder import check_asked
 from tacit.model.shared import Paid, RescuedError, Shared
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
@@ -147,7 +147,7 @@ def export_pairs(model: Model, out: str, kind: str) -> int:
 
 def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
     """Written beside its place and moved there."""
-    with whole(out, remedy="choose another --out") as file:
+    with open_atomic(out, remedy="choose another --out") as file:
         if kind == "npz":
             np.savez_compressed(file, **columns)
         else:

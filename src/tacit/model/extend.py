@@ -48,8 +48,8 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
         raise DataError(
             "every item of the file is in the model already", remedy="give a file with new ids"
         )
-    both = merge(shared.catalogue, new, fresh)
-    features = design(len(both), both.years, both.tagged, both.numeric).matrix
+    merged = merge(shared.catalogue, new, fresh)
+    features = design(len(merged), merged.years, merged.tagged, merged.numeric).matrix
     if "weight" not in shared.arrays:
         raise SettingError(
             f"this model of {shared.method} keeps no weights of its items, which new ones "
@@ -66,24 +66,30 @@ def add_items(shared: Shared, new: Catalogue) -> Shared:
     }
     steps = [*shared.settings.get(EXTENDED, ()), step]
     settings = {**shared.settings, EXTENDED: steps}
-    return replace(shared, arrays=arrays, catalogue=both, settings=settings)
+    return replace(shared, arrays=arrays, catalogue=merged, settings=settings)
 
 
 def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray[Any]]:
-    known = len(features) - count
+    known_count = len(features) - count
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 1e-9)
     targets = np.column_stack([shared.arrays["baseline"], shared.arrays["loadings"]]).astype(
         np.float64
     )
-    guess, left = regress(features[:known], targets, weight, features[known:])
+    guess, residual_variances = regress(
+        features[:known_count], targets, weight, features[known_count:]
+    )
     # The level's loading is one for all; every other loading's leftover acts on a taste of
     # unit variance.
-    doubt = float(left[0] + left[2:].sum() + np.average(shared.arrays["variance"], weights=weight))
-    doubt = max(doubt, float(np.quantile(shared.arrays["variance"], 0.9)))
+    posterior_variance = float(
+        residual_variances[0]
+        + residual_variances[2:].sum()
+        + np.average(shared.arrays["variance"], weights=weight)
+    )
+    posterior_variance = max(posterior_variance, float(np.quantile(shared.arrays["variance"], 0.9)))
     added = {
         "baseline": guess[:, 0],
         "loadings": guess[:, 1:],
-        "variance": np.full(count, doubt),
+        "variance": np.full(count, posterior_variance),
         "weight": np.full(count, np.quantile(weight, 0.05)),
     }
     return {
@@ -93,32 +99,32 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
 
 
 def regress(
-    features: Floats, targets: Floats, weight: Floats, asked: Floats
+    features: Floats, targets: Floats, weight: Floats, query_features: Floats
 ) -> tuple[Floats, Floats]:
-    """Weighted ridge of every column of `targets`; the guesses for `asked` and the variance
+    """Weighted ridge of every column of `targets`; the guesses for `query_features` and the variance
     left over by column."""
     weight = weight / weight.mean()
     centre = np.average(features, axis=0, weights=weight)
     middle = np.average(targets, axis=0, weights=weight)
     root = np.sqrt(weight)[:, None]
-    found = np.linalg.svd(root * (features - centre), full_matrices=False)
-    values = found.S
+    decomposition = np.linalg.svd(root * (features - centre), full_matrices=False)
+    values = decomposition.S
     aim = root * (targets - middle)
-    turned = found.U.T @ aim
-    guess = np.empty((len(asked), targets.shape[1]))
-    rest = np.empty(targets.shape[1])
+    turned = decomposition.U.T @ aim
+    guess = np.empty((len(query_features), targets.shape[1]))
+    residual_variances = np.empty(targets.shape[1])
     for column in range(targets.shape[1]):
         scores = []
         for strength in STRENGTHS * len(features):
-            kept = values**2 / (values**2 + strength)
-            left = aim[:, column] - found.U @ (kept * turned[:, column])
-            free = max(1 - kept.sum() / len(features), LEAST_FREE)
-            scores.append((float((left**2).mean()) / free**2, float(strength)))
+            shrinkage = values**2 / (values**2 + strength)
+            residuals = aim[:, column] - decomposition.U @ (shrinkage * turned[:, column])
+            free = max(1 - shrinkage.sum() / len(features), LEAST_FREE)
+            scores.append((float((residuals**2).mean()) / free**2, float(strength)))
         score, strength = min(scores)
-        slope = found.Vh.T @ (values / (values**2 + strength) * turned[:, column])
-        guess[:, column] = middle[column] + (asked - centre) @ slope
-        rest[column] = score
-    return guess, rest
+        slope = decomposition.Vh.T @ (values / (values**2 + strength) * turned[:, column])
+        guess[:, column] = middle[column] + (query_features - centre) @ slope
+        residual_variances[column] = score
+    return guess, residual_variances
 
 
 def merge(old: Catalogue, new: Catalogue, rows: Sequence[int]) -> Catalogue:
@@ -149,7 +155,7 @@ def merge(old: Catalogue, new: Catalogue, rows: Sequence[int]) -> Catalogue:
 def _columns(
     names: Sequence[str],
     old: NDArray[Any] | None,
-    other: Sequence[str],
+    new_names: Sequence[str],
     new: NDArray[Any] | None,
     rows: NDArray[np.int64],
     count: int,
@@ -161,7 +167,7 @@ def _columns(
         return None
     out = np.full((count, len(names)), unknown, old.dtype)
     out[: len(old)] = old
-    for place, name in enumerate(names):
-        if new is not None and name in other:
-            out[len(old) :, place] = new[rows, list(other).index(name)]
+    for column, name in enumerate(names):
+        if new is not None and name in new_names:
+            out[len(old) :, column] = new[rows, list(new_names).index(name)]
     return out

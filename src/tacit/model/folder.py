@@ -92,8 +92,8 @@ def allowed() -> int:
 
 def read_folder(folder: Path, newest: int) -> Content:
     """All files of a model of at most this format."""
-    most = allowed()
-    facts = strict_json(regular(folder, "model.json", MOST_FACTS), folder, "model.json", most)
+    limit = allowed()
+    facts = strict_json(regular(folder, "model.json", MOST_FACTS), folder, "model.json", limit)
     version = facts.get("tacit_model") if isinstance(facts, dict) else None
     if type(version) is not int or version < 1:
         raise damaged(folder, "model.json does not say what it is")
@@ -102,23 +102,27 @@ def read_folder(folder: Path, newest: int) -> Content:
     digests = facts.get("files")
     if not isinstance(digests, dict) or set(digests) != set(FILES):
         raise damaged(folder, "model.json does not list its files")
-    sizes = {"arrays.safetensors": most, "items.json": most // 4, "statement.json": MOST_STATEMENT}
+    sizes = {
+        "arrays.safetensors": limit,
+        "items.json": limit // 4,
+        "statement.json": MOST_STATEMENT,
+    }
     data = dict[str, bytearray]()
     for name in FILES:
-        left = most - sum(map(len, data.values()))
-        data[name] = regular(folder, name, min(left, sizes[name]))
+        remaining = limit - sum(map(len, data.values()))
+        data[name] = regular(folder, name, min(remaining, sizes[name]))
         if hashlib.sha256(data[name]).hexdigest() != digests[name]:
             raise damaged(folder, f"{name} was changed after it was written")
     try:
         statement = data["statement.json"].decode()
     except UnicodeDecodeError:
         raise damaged(folder, "statement.json is not text") from None
-    items = strict_json(data["items.json"], folder, "items.json", most)
+    items = strict_json(data["items.json"], folder, "items.json", limit)
     arrays = arrays_of(data["arrays.safetensors"], folder)
     return Content(facts, arrays, items, statement)
 
 
-def regular(folder: Path, name: str, most: int) -> bytearray:
+def regular(folder: Path, name: str, limit: int) -> bytearray:
     """The bytes of one file. A link is followed if it stays in the folder; a pipe or a device
     is not opened for longer than it takes to see what it is."""
     home = os.path.realpath(folder)
@@ -126,16 +130,16 @@ def regular(folder: Path, name: str, most: int) -> bytearray:
     if os.path.dirname(real) != home and not real.startswith(home + os.sep):
         raise damaged(folder, f"{name} is a link that leads out of the folder")
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-    for more in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_NOCTTY"):
-        flags |= getattr(os, more, 0)
+    for flag_name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_NOCTTY"):
+        flags |= getattr(os, flag_name, 0)
     try:
         with open(os.open(real, flags), "rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
+            file_status = os.fstat(file.fileno())
+            if not stat.S_ISREG(file_status.st_mode):
                 raise damaged(folder, f"{name} is not a regular file")
-            if found.st_size > most:
-                raise too_large(folder, name, most)
-            data = bytearray(found.st_size)
+            if file_status.st_size > limit:
+                raise too_large(folder, name, limit)
+            data = bytearray(file_status.st_size)
             at, view = 0, memoryview(data)
             while at < len(data) and (got := file.readinto(view[at:])):
                 at += got
@@ -150,11 +154,11 @@ def regular(folder: Path, name: str, most: int) -> bytearray:
     return data
 
 
-def strict_json(data: bytearray, folder: Path, name: str, most: int | None = None) -> Any:
+def strict_json(data: bytearray, folder: Path, name: str, limit: int | None = None) -> Any:
     """The value of a JSON text whose names are unique and whose numbers are numbers."""
     parts = sum(data.count(mark) for mark in (b",", b"[", b"{"))
-    if parts > (most or MOST_FACTS) // BYTES_A_PART:
-        raise too_large(folder, name, most or MOST_FACTS)
+    if parts > (limit or MOST_FACTS) // BYTES_A_PART:
+        raise too_large(folder, name, limit or MOST_FACTS)
     try:
         return json.loads(data.decode(), parse_constant=_none, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
@@ -166,10 +170,10 @@ def _none(name: str) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise ValueError("a name is repeated")
-    return found
+    return entries
 
 
 def arrays_of(data: bytearray, folder: Path) -> Arrays:
@@ -183,37 +187,37 @@ def arrays_of(data: bytearray, folder: Path) -> Arrays:
         raise damaged(folder, f"the header of {name} is no list of arrays")
     header.pop("__metadata__", None)
     end = start
-    found: Arrays = {}
+    arrays: Arrays = {}
     try:
-        for each in sorted(header, key=lambda key: _offsets(header[key])):
-            first, last = _offsets(header[each])
-            kind, shape = TYPES[header[each]["dtype"]], header[each]["shape"]
-            if start + first != end or not _is_shape(shape):
+        for array_name in sorted(header, key=lambda key: _offsets(header[key])):
+            begin, stop = _offsets(header[array_name])
+            kind, shape = TYPES[header[array_name]["dtype"]], header[array_name]["shape"]
+            if start + begin != end or not _is_shape(shape):
                 raise ValueError
             count = 1
             for size in shape:
                 count *= size
-            if last - first != count * kind.itemsize:
+            if stop - begin != count * kind.itemsize:
                 raise ValueError
-            end = start + last
+            end = start + stop
             array = np.empty(0, kind)
             if count:
-                array = np.frombuffer(data, kind, count, start + first)
-            found[each] = aligned(array).reshape(shape)
+                array = np.frombuffer(data, kind, count, start + begin)
+            arrays[array_name] = aligned(array).reshape(shape)
         if end != len(data):
             raise ValueError
     except (KeyError, TypeError, ValueError):
         raise damaged(folder, f"the header of {name} does not fit its arrays") from None
-    return found
+    return arrays
 
 
 def _offsets(entry: Any) -> tuple[int, int]:
-    first, last = entry["data_offsets"]
-    if type(first) is not int or type(last) is not int:
+    begin, stop = entry["data_offsets"]
+    if type(begin) is not int or type(stop) is not int:
         raise TypeError
-    if not 0 <= first <= last:
+    if not 0 <= begin <= stop:
         raise ValueError
-    return first, last
+    return begin, stop
 
 
 def _is_shape(shape: Any) -> bool:
@@ -234,18 +238,18 @@ def plain_value(value: Any, depth: int = DEEPEST) -> bool:
     written."""
     if isinstance(value, Mapping):
         return depth > 0 and all(
-            is_text(name) and plain_value(each, depth - 1) for name, each in value.items()
+            is_text(name) and plain_value(element, depth - 1) for name, element in value.items()
         )
     if isinstance(value, list):
-        return depth > 0 and all(plain_value(each, depth - 1) for each in value)
+        return depth > 0 and all(plain_value(element, depth - 1) for element in value)
     if isinstance(value, str):
         return is_text(value, MOST_FACTS)
     return value is None or isinstance(value, bool) or is_number(value)
 
 
-def is_text(value: Any, most: int = 200) -> bool:
+def is_text(value: Any, max_length: int = 200) -> bool:
     """Whether this is a text of bounded length that can be written as UTF-8."""
-    if not isinstance(value, str) or len(value) > most:
+    if not isinstance(value, str) or len(value) > max_length:
         return False
     try:
         value.encode()
@@ -259,20 +263,20 @@ def is_number(value: Any, low: float = -3.5e38, high: float = 3.5e38) -> bool:
     return type(value) in (int, float) and low <= value <= high
 
 
-def damaged(folder: Path, what: str) -> ModelError:
+def damaged(folder: Path, detail: str) -> ModelError:
     """The error for a folder whose content is not a model."""
     return ModelError(
-        f"the model in {folder} is damaged: {what}",
+        f"the model in {folder} is damaged: {detail}",
         remedy="somebody may have changed it: ask its owner, then restore it from a copy, or "
         "fit again",
     )
 
 
-def too_large(folder: Path, name: str, most: int) -> ModelError:
+def too_large(folder: Path, name: str, limit: int) -> ModelError:
     """The error for a file that would take too much memory."""
     return ModelError(
         f"the model in {folder} is too large: {name} has more than its part of "
-        f"{max(most >> 20, 1):,} megabytes",
+        f"{max(limit >> 20, 1):,} megabytes",
         remedy="if you trust where it comes from, set TACIT_MODEL_MB to the megabytes "
         "that a model may have",
     )

@@ -66,18 +66,18 @@ class Activity:
     def draw(self, rng: np.random.Generator, people: int, items: int) -> NDArray[np.int64]:
         """Whole numbers, one a person."""
         luck = rng.standard_normal(people)
-        many = self.median * np.exp(self.spread * luck)
-        return np.rint(self.bounded(many, items)).astype(np.int64)
+        rating_counts = self.median * np.exp(self.spread * luck)
+        return np.rint(self.bounded(rating_counts, items)).astype(np.int64)
 
     @staticmethod
-    def bounded(many: Floats, items: int) -> Floats:
+    def bounded(rating_counts: Floats, items: int) -> Floats:
         """At least `LEAST`, and not more than half of the catalogue."""
-        most = max(MOST_OF_ITEMS * items, 1.0)
-        return np.clip(many, min(LEAST, most), most)
+        limit = max(MOST_OF_ITEMS * items, 1.0)
+        return np.clip(rating_counts, min(LEAST, limit), limit)
 
 
 @dataclass(frozen=True, eq=False)
-class Met:
+class Exposure:
     """How items are met."""
 
     appeal: Floats
@@ -86,7 +86,9 @@ class Met:
     """By how much those who rate an item like it more than everybody would, on average."""
 
 
-def met(weight: Floats, widely: Floats, lean: float, activity: Activity, power: float) -> Met:
+def fit_exposure(
+    weight: Floats, widely: Floats, lean: float, activity: Activity, power: float
+) -> Exposure:
     """How often items are met, so that what people then rate has the shares of `weight`.
 
     A person with c ratings who likes item i by l has it with chance 1 - exp(-rate_c a_i
@@ -97,27 +99,27 @@ def met(weight: Floats, widely: Floats, lean: float, activity: Activity, power: 
     share = np.maximum(weight, weight.max() * LEAST_SHARE)
     share = share / share.sum()
     counts = activity.quantiles(LEVELS, len(share))
-    each = counts**-power
+    user_weights = counts**-power
     point, chance = np.polynomial.hermite_e.hermegauss(LIKINGS)
     chance /= chance.sum()
     liked = np.sqrt(widely)[:, None] * point
-    drawn = np.exp(lean * liked - lean**2 * widely[:, None] / 2)
+    attraction = np.exp(lean * liked - lean**2 * widely[:, None] / 2)
     appeal = share.copy()
     rate = counts.copy()
     for _ in range(PASSES):
-        pull = appeal[:, None] * drawn
-        rated = np.array([-np.expm1(-one * pull) @ chance for one in rate])
+        pull = appeal[:, None] * attraction
+        rated = np.array([-np.expm1(-level_rate * pull) @ chance for level_rate in rate])
         rate *= counts / rated.sum(axis=1)
-        found = each @ rated
-        appeal *= share / (found / found.sum())
+        rating_totals = user_weights @ rated
+        appeal *= share / (rating_totals / rating_totals.sum())
         appeal /= appeal.sum()
-    pull = appeal[:, None] * drawn
+    pull = appeal[:, None] * attraction
     gained = sum(
-        times * (-np.expm1(-one * pull) * liked) @ chance
-        for one, times in zip(rate, each, strict=True)
+        times * (-np.expm1(-level_rate * pull) * liked) @ chance
+        for level_rate, times in zip(rate, user_weights, strict=True)
     )
-    total = each @ np.array([-np.expm1(-one * pull) @ chance for one in rate])
-    return Met(np.log(appeal), np.asarray(gained / total, np.float64))
+    total = user_weights @ np.array([-np.expm1(-level_rate * pull) @ chance for level_rate in rate])
+    return Exposure(np.log(appeal), np.asarray(gained / total, np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ class World:
     loadings: Floats
     chance: Floats
     """Variance of a rating around what its person thinks, by item."""
-    met: Met
+    met: Exposure
     activity: Activity
     lean: float
     """By how much a point of liking (inner scale) raises the log-odds of rating an item."""
@@ -139,12 +141,12 @@ class World:
     @property
     def widely(self) -> Floats:
         """Variance of people's likings, by item."""
-        return likings(self.loadings)
+        return covariance_factors(self.loadings)
 
 
-def likings(loadings: Floats) -> Floats:
+def covariance_factors(item_factors: Floats) -> Floats:
     """Variance of how people like each item, their own level apart."""
-    return np.asarray((loadings[:, 1:] ** 2).sum(axis=1), np.float64)
+    return np.asarray((item_factors[:, 1:] ** 2).sum(axis=1), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +162,7 @@ def people(world: World, rng: np.random.Generator, count: int) -> InventedCells:
     """So many people's ratings, on the scale of the schema."""
     items = len(world.baseline)
     counts = world.activity.draw(rng, count, items)
-    expected = _Ends.of(world)
+    expected = _ScaleEnds.of(world)
     parts = [_block(world, expected, rng, counts[at : at + BLOCK]) for at in range(0, count, BLOCK)]
     return InventedCells(
         counts,
@@ -170,7 +172,7 @@ def people(world: World, rng: np.random.Generator, count: int) -> InventedCells:
 
 
 def times(
-    rng: np.random.Generator, count: NDArray[np.int64], first: int, last: int
+    rng: np.random.Generator, count: NDArray[np.int64], begin: int, end: int
 ) -> NDArray[np.int64]:
     """When each rating was made, in seconds: a person comes on a few days of the period, each
     rating on one of them. Nothing released says when people rate."""
@@ -178,13 +180,13 @@ def times(
     days = np.maximum(np.rint(np.sqrt(count)).astype(np.int64), 1)
     which = (rng.random(len(person)) * days[person]).astype(np.int64)
     start = np.cumsum(days) - days
-    morning = first + (last - first) * rng.random(int(days.sum()))
-    within = rng.random(len(person)) * min(7200, last - first)
-    return np.minimum(morning[start[person] + which] + within, last).astype(np.int64)
+    morning = begin + (end - begin) * rng.random(int(days.sum()))
+    within = rng.random(len(person)) * min(7200, end - begin)
+    return np.minimum(morning[start[person] + which] + within, end).astype(np.int64)
 
 
 def _block(
-    world: World, ends: _Ends, rng: np.random.Generator, counts: NDArray[np.int64]
+    world: World, ends: _ScaleEnds, rng: np.random.Generator, counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], Floats]:
     taste = rng.standard_normal((len(counts), world.loadings.shape[1]))
     # A person's own level moves all of her ratings and none of her choices.
@@ -192,12 +194,12 @@ def _block(
     even = world.met.appeal - world.lean**2 * world.widely / 2
     # A draw without replacement: the largest of log-weight plus Gumbel noise (Yellott 1977).
     luck = rng.standard_exponential(liking.shape)
-    drawn = even + world.lean * liking - np.log(luck + 1e-300)
+    gumbel_scores = even + world.lean * liking - np.log(luck + 1e-300)
     row = np.repeat(np.arange(len(counts)), counts)
     item = np.concatenate(
         [
             np.sort(np.argpartition(-line, size - 1)[:size])
-            for line, size in zip(drawn, counts.tolist(), strict=True)
+            for line, size in zip(gumbel_scores, counts.tolist(), strict=True)
         ]
     )
     # The released baseline is that of people who chose what they rate: it has the gain in it.
@@ -208,7 +210,7 @@ def _block(
 
 
 @dataclass(frozen=True, eq=False)
-class _Ends:
+class _ScaleEnds:
     """A scale has ends: an opinion near one, plus chance, is cut off. What has to be said
     before chance, so that the rating is as expected on average, is looked up."""
 
@@ -218,24 +220,24 @@ class _Ends:
     expected: Floats
 
     @staticmethod
-    def of(world: World) -> _Ends:
+    def of(world: World) -> _ScaleEnds:
         """For the chance of a typical item."""
         schema = world.schema
-        said = np.linspace(-4.0, 4.0, GRID)
+        opinion_grid = np.linspace(-4.0, 4.0, GRID)
         scores = np.linspace(-4.0, 4.0, CHANCES)
         share = np.exp(-(scores**2) / 2) / sqrt(2 * pi)
         share /= share.sum()
-        ends = _Ends(schema, world.step, said, said)
+        ends = _ScaleEnds(schema, world.step, opinion_grid, opinion_grid)
         typical = sqrt(float(np.median(world.chance)))
-        made = ends.rating(said[:, None] + typical * scores) @ share
-        inner = (made - schema.middle) / schema.unit_width
-        return _Ends(schema, world.step, said, np.maximum.accumulate(inner))
+        mean_ratings = ends.rating(opinion_grid[:, None] + typical * scores) @ share
+        inner = (mean_ratings - schema.middle) / schema.unit_width
+        return _ScaleEnds(schema, world.step, opinion_grid, np.maximum.accumulate(inner))
 
     def before(self, opinion: Floats) -> Floats:
         """What to say before chance."""
-        most = 2.0 - 4.0 * ENDS
-        wanted = np.clip(opinion, -most, most)
-        return np.interp(wanted, self.expected, self.said)
+        reach = 2.0 - 4.0 * ENDS
+        clipped = np.clip(opinion, -reach, reach)
+        return np.interp(clipped, self.expected, self.said)
 
     def rating(self, inner: Floats) -> Floats:
         """On the scale, in steps."""

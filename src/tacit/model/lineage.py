@@ -33,22 +33,22 @@ def paid_for(shared: Shared) -> Shared:
     """The model that was paid for: this one, or the one it was extended from, if every
     extension is what `add_items` gives; else an error."""
     while is_extended(shared):
-        before = _before(shared)
-        _check(before, shared)
-        shared = before
+        previous = _previous(shared)
+        _check(previous, shared)
+        shared = previous
     return shared
 
 
-def _before(shared: Shared) -> Shared:
+def _previous(shared: Shared) -> Shared:
     """The model before the last extension."""
-    *rest, last = _steps(shared.settings[EXTENDED])
-    count, titled = last["items"], last["titled"]
+    *earlier_steps, last_step = _steps(shared.settings[EXTENDED])
+    count, titled = last_step["items"], last_step["titled"]
     if not 0 < count < len(shared.catalogue):
         raise _wrong("it names more items than the model has")
     settings = {k: v for k, v in shared.settings.items() if k != EXTENDED}
-    if rest:
-        settings[EXTENDED] = rest
-    made = replace(
+    if earlier_steps:
+        settings[EXTENDED] = earlier_steps
+    previous = replace(
         shared,
         arrays={
             name: array[:count] if name in BY_ITEM else array
@@ -57,23 +57,23 @@ def _before(shared: Shared) -> Shared:
         catalogue=_rows(shared.catalogue, slice(count), titled=titled),
         settings=settings,
     )
-    if made.digest() != last["from"]:
+    if previous.digest() != last_step["from"]:
         raise _wrong("its first items are not those of the model that it names")
-    return made
+    return previous
 
 
-def _check(before: Shared, after: Shared) -> None:
+def _check(previous: Shared, extended: Shared) -> None:
     """Whether one model is the other, extended by public features."""
-    added = _rows(after.catalogue, slice(len(before.catalogue), None))
+    added = _rows(extended.catalogue, slice(len(previous.catalogue), None))
     try:
-        anew = add_items(before, added)
+        anew = add_items(previous, added)
     except (DataError, SettingError, LookupError, TypeError, ValueError) as error:
         raise _wrong(f"it cannot be made again ({type(error).__name__})") from None
-    same = set(anew.arrays) == set(after.arrays) and all(
-        array.shape == after.arrays[name].shape
+    same = set(anew.arrays) == set(extended.arrays) and all(
+        array.shape == extended.arrays[name].shape
         and np.allclose(
             array.astype(np.float64),
-            after.arrays[name].astype(np.float64),
+            extended.arrays[name].astype(np.float64),
             rtol=CLOSE,
             atol=CLOSE * max(1e-9, float(np.abs(array).max(initial=0.0))),
         )
@@ -98,11 +98,11 @@ def _rows(catalogue: Catalogue, rows: slice, *, titled: bool = True) -> Catalogu
     )
 
 
-def _steps(found: Any) -> list[Mapping[str, Any]]:
+def _steps(steps: Any) -> list[Mapping[str, Any]]:
     """The extensions that a folder names, if they are in the form that we write."""
-    if not isinstance(found, list) or not all(map(_is_step, found)):
+    if not isinstance(steps, list) or not all(map(_is_step, steps)):
         raise _wrong("what it says of its extensions cannot be read")
-    return found
+    return steps
 
 
 def _is_step(step: Any) -> bool:

@@ -17,11 +17,11 @@ from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
 from tacit.model.export import Written
 from tacit.model.person import rank
-from tacit.model.person.aside import tell_own, tell_tastes, tell_unrated
+from tacit.model.person.aside import tell_own, tell_unrated, tell_user_factors
 from tacit.model.person.base import Own, PersonalModel, answering, personal_model, sensible
 from tacit.model.person.because import shares_of_features
 from tacit.model.person.names import find_item, find_row, label, row_of
-from tacit.model.person.own import Given, OwnRatings, given_ratings, likes, on_scale
+from tacit.model.person.own import OwnRatings, UserRatings, given_ratings, likes, on_scale
 from tacit.model.person.told import (
     Explanation,
     Listed,
@@ -95,8 +95,8 @@ class Model(Written):
         promise: str = s.certified
         if s.epsilon is not None:
             promise = f"says ({s.epsilon:g}, {s.delta:g}) for a {s.unit}"
-        what = f"{self.shared.method}, {len(self.shared.catalogue):,} items"
-        return f"Model({what}, {promise})"
+        description = f"{self.shared.method}, {len(self.shared.catalogue):,} items"
+        return f"Model({description}, {promise})"
 
     def _repr_html_(self) -> str:
         return f"<p><b>{escaped(self)}</b></p>{self.statement._repr_html_()}"
@@ -128,7 +128,7 @@ class Model(Written):
 
     def own(
         self, ratings: OwnRatings, *, source: str | None = None, asked: int | None = None
-    ) -> Given:
+    ) -> UserRatings:
         """A person's ratings as rows and inner values, and the items that the model does not know.
 
         `ratings` maps items to ratings, or lists (item, rating, time or None, line or
@@ -164,11 +164,13 @@ class Model(Written):
                 remedy="give ids or titles of its catalogue",
             )
         exclude = None if exclude is None else names("exclude", exclude)
-        own = self._told_own({} if ratings is None else ratings)
-        found = self.recommend_own(own, n, by=by, only=only, exclude=exclude, reasons=reasons)
-        if by is None and not any(line.moved for line in found):
-            tell_tastes(self, own)
-        return found
+        user_ratings = self._describe_user({} if ratings is None else ratings)
+        recommendations = self.recommend_own(
+            user_ratings, n, by=by, only=only, exclude=exclude, reasons=reasons
+        )
+        if by is None and not any(line.moved for line in recommendations):
+            tell_user_factors(self, user_ratings)
+        return recommendations
 
     def recommend_own(
         self,
@@ -181,28 +183,28 @@ class Model(Written):
         reasons: int = 2,
     ) -> Listed[Recommendation]:
         """`recommend` for ratings that `own` has read."""
-        seen, own = own.items, self.likes(own)
+        rated_items, own = own.items, self.likes(own)
         rank.check_order(self.personal, self.shared.schema, by)
-        found = rank.order_scores(self.personal, own, by)
+        ordered = rank.order_scores(self.personal, own, by)
         allowed = self.allowed(only, exclude)
-        allowed[seen] = False
+        allowed[rated_items] = False
         if (by or self.personal.ranks_by) == "popularity":
             reasons = 0  # the order owes nothing to one's own ratings
         liked = self._liked_by_many(own) if reasons else None
         if reasons and len(own.items) == 1 and not self.knows_tastes(own):
             reasons = 0  # one rating that moves all items alike speaks for none
         return Listed(
-            self._line(own, row, found, reasons, liked)
-            for row in rank.top(found.scores, n, allowed).tolist()
+            self._line(own, row, ordered, reasons, liked)
+            for row in rank.top(ordered.scores, n, allowed).tolist()
         )
 
-    def _liked_by_many(self, own: Own) -> NDArray[np.float64] | None:
+    def _liked_by_many(self, user_ratings: Own) -> NDArray[np.float64] | None:
         """How far everybody's rating of each item lies above the average, in rating points;
         None for a model that does not rate."""
         if self.personal.ranks_by != "rating" or not self.rates:
             return None
         with answering():
-            mean, _ = self.personal.predict(Own(own.items[:0], own.values[:0]))
+            mean, _ = self.personal.predict(Own(user_ratings.items[:0], user_ratings.values[:0]))
         sensible(mean)
         return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
 
@@ -220,37 +222,37 @@ class Model(Written):
 
     def _line(
         self,
-        own: Own,
+        user_ratings: Own,
         row: int,
-        found: rank.Ordered,
+        ordered: rank.Ordered,
         reasons: int,
         liked: NDArray[np.float64] | None,
     ) -> Recommendation:
         schema = self.shared.schema
-        moved = self._moved(own, row, reasons)
+        shares = self._moved(user_ratings, row, reasons)
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
-            on_scale(schema, found.mean[row]) if self.rates else None,
-            float(found.sd[row] * schema.unit_width) if self.rates else None,
-            float(found.scores[row]),
-            tuple(share.name for share in moved),
-            moved,
+            on_scale(schema, ordered.mean[row]) if self.rates else None,
+            float(ordered.sd[row] * schema.unit_width) if self.rates else None,
+            float(ordered.scores[row]),
+            tuple(share.name for share in shares),
+            shares,
             0.0 if liked is None else float(liked[row]),
         )
 
-    def _moved(self, own: Own, row: int, reasons: int) -> tuple[Share, ...]:
+    def _moved(self, user_ratings: Own, row: int, reasons: int) -> tuple[Share, ...]:
         """The own items that speak most for an item, if they differ in that at all."""
-        if not reasons or not len(own.items):
+        if not reasons or not len(user_ratings.items):
             return ()
         with answering():
-            speaks = self.personal.explain(own, row).own
+            speaks = self.personal.explain(user_ratings, row).own
         if len(speaks) > 1 and not np.ptp(speaks) > DIFFER:
             return ()
         unit = rank.points(self.personal, self.shared.schema)
         best = np.argsort(-speaks, kind="stable")[:reasons]
         return tuple(
-            Share(self.label(int(own.items[i])), unit * float(speaks[i]))
+            Share(self.label(int(user_ratings.items[i])), unit * float(speaks[i]))
             for i in best
             if speaks[i] > SPEAKS
         )
@@ -283,7 +285,7 @@ class Model(Written):
         that the model does not know is refused. `asked`: see `own`."""
         if items is not None:
             items = names("items", items)
-        own = self._told_own(ratings, asked)
+        own = self._describe_user(ratings, asked)
         with answering():
             mean, sd = self.personal.predict(own)
         sensible(mean, sd)
@@ -304,18 +306,18 @@ class Model(Written):
     def explain(self, ratings: OwnRatings, item: str) -> Explanation:
         """Which of my ratings speak for this item, and how much."""
         row = self._row(item)
-        own = self._told_own(ratings)
-        told = self.explain_own(own, self.shared.catalogue.ids[row])
-        assert isinstance(told, Explanation)
-        if not any(abs(each.points) > SPEAKS for each in told.own):
-            tell_tastes(self, own)
-        return told
+        user_ratings = self._describe_user(ratings)
+        explanation = self.explain_own(user_ratings, self.shared.catalogue.ids[row])
+        assert isinstance(explanation, Explanation)
+        if not any(abs(share.points) > SPEAKS for share in explanation.own):
+            tell_user_factors(self, user_ratings)
+        return explanation
 
-    def _told_own(self, ratings: OwnRatings, asked: int | None = None) -> Own:
+    def _describe_user(self, ratings: OwnRatings, asked: int | None = None) -> Own:
         """A person's ratings; what of them does not count is told once."""
-        found = self.own(ratings, asked=asked)
-        tell_own(self.shared.catalogue, self.shared.schema, found)
-        return found.own
+        parsed = self.own(ratings, asked=asked)
+        tell_own(self.shared.catalogue, self.shared.schema, parsed)
+        return parsed.own
 
     def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
         """The same for ratings that `own` has read."""
@@ -332,11 +334,11 @@ class Model(Written):
         )
         unit, catalogue = (rank.points(self.personal, schema), self.shared.catalogue)
         baseline = (schema.middle if self.rates else 0) + unit * reason.baseline
-        whole = baseline + unit * float(reason.own.sum())
+        expected = baseline + unit * float(reason.own.sum())
         return Explanation(
             catalogue.ids[row],
             self.label(row),
-            whole if self.rates else None,
+            expected if self.rates else None,
             baseline,
             tuple(Share(self.label(r), x * unit) for r, x in parts),
             shares_of_features(self.personal, catalogue, own, row, unit),

@@ -21,9 +21,17 @@ from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.exports import write_csv
-from tacit.model.invent import Activity, World, activity_of, likings, met, people, times
+from tacit.model.invent import (
+    Activity,
+    World,
+    activity_of,
+    covariance_factors,
+    fit_exposure,
+    people,
+    times,
+)
 from tacit.page import paragraph
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
@@ -61,8 +69,8 @@ class Invented(Suggesting):
     """From which model, with which promise, what was assumed, which seed."""
 
     def __repr__(self) -> str:
-        people, many = self.ratings.n_users, len(self.ratings)
-        return f"Invented({people:,} people, {many:,} ratings; .ratings, .facts)"
+        people, ratings = self.ratings.n_users, len(self.ratings)
+        return f"Invented({people:,} people, {ratings:,} ratings; .ratings, .facts)"
 
     def _repr_html_(self) -> str:
         return paragraph(repr(self))
@@ -75,10 +83,10 @@ class Invented(Suggesting):
 
         target = writable(out)
         frame = pl.DataFrame(_columns(self.ratings))
-        with whole(target, remedy="choose another --out") as file:
+        with open_atomic(target, remedy="choose another --out") as file:
             if target.suffix == ".parquet":
-                told = {"tacit": json.dumps(self.facts, sort_keys=True)}
-                frame.write_parquet(file, metadata=told)
+                metadata = {"tacit": json.dumps(self.facts, sort_keys=True)}
+                frame.write_parquet(file, metadata=metadata)
             else:
                 write_csv(frame, file)
 
@@ -126,20 +134,20 @@ def synthesize(
     count("seed", seed, least=0)
     _check_numbers(each=each, spread=spread, lean=lean, step=step)
     check_released(released)
-    told = dict[str, str]()
+    assumptions = dict[str, str]()
     world = world_of(
         released.shared,
         released.statement.unit,
-        told,
+        assumptions,
         each=each,
         spread=spread,
         lean=lean,
         step=step,
     )
-    ratings = drawn(world, released.shared, people, seed, period)
-    made = "none" if period is None else "invented"
-    told["times"] = f"{made}: no model releases them"
-    return Invented(ratings, _facts(released, people, seed, told))
+    ratings = draw_ratings(world, released.shared, people, seed, period)
+    origin = "none" if period is None else "invented"
+    assumptions["times"] = f"{origin}: no model releases them"
+    return Invented(ratings, _facts(released, people, seed, assumptions))
 
 
 def check_released(model: Model) -> None:
@@ -166,19 +174,19 @@ def check_released(model: Model) -> None:
 def world_of(
     shared: Shared,
     unit: str,
-    told: dict[str, str],
+    assumptions: dict[str, str],
     *,
     each: float | None = None,
     spread: float | None = None,
     lean: float | None = None,
     step: float | None = None,
 ) -> World:
-    """What people are drawn from. `told` collects, in words, what came from where."""
+    """What people are drawn from. `assumptions` collects, in words, what came from where."""
     power = 0.5 if unit == "user" else 0.0
-    activity = _activity(shared, power, each, spread, told)
+    activity = _activity(shared, power, each, spread, assumptions)
     weight = np.maximum(np.asarray(shared.arrays["weight"], np.float64), 0.0)
     leaning = LEAN if lean is None else float(lean)
-    told["lean"] = (
+    assumptions["lean"] = (
         f"{leaning:g} in log-odds for a point of liking, "
         + ("a default" if lean is None else "as declared")
         + ": it follows from no release"
@@ -190,24 +198,24 @@ def world_of(
             f"steps of {steps:g} do not fit a scale that is {width:g} wide",
             remedy="give --step a smaller number, or leave it out",
         )
-    told["steps"] = (f"of {steps:g}" if steps else "none: any number on the scale") + (
+    assumptions["steps"] = (f"of {steps:g}" if steps else "none: any number on the scale") + (
         ", a default" if step is None else ", as declared"
     )
-    loadings = np.asarray(shared.arrays["loadings"], np.float64)
+    item_factors = np.asarray(shared.arrays["loadings"], np.float64)
     variance = np.asarray(shared.arrays["variance"], np.float64)
     return World(
         shared.schema,
         np.asarray(shared.arrays["baseline"], np.float64),
-        loadings,
+        item_factors,
         shared.numbers["noise"] + variance,
-        met(weight, likings(loadings), leaning, activity, power),
+        fit_exposure(weight, covariance_factors(item_factors), leaning, activity, power),
         activity,
         leaning,
         steps,
     )
 
 
-def drawn(
+def draw_ratings(
     world: World, shared: Shared, count: int, seed: int, period: tuple[int, int] | None = None
 ) -> Ratings:
     """The ratings of so many people."""
@@ -215,13 +223,13 @@ def drawn(
     cells = people(world, rng, count)
     when = None
     if period is not None:
-        first, last = period
-        if not 0 <= first < last:
+        begin, end = period
+        if not 0 <= begin < end:
             raise SettingError(
                 "the times begin after their end",
                 remedy="give the first and the last, in this order",
             )
-        when = times(rng, cells.count, first, last)
+        when = times(rng, cells.count, begin, end)
     width = len(str(count))
     schema = Schema(shared.schema.low, shared.schema.high, source=MARK)
     note = "invented people: nobody has rated anything here"
@@ -238,26 +246,30 @@ def drawn(
 
 
 def _activity(
-    shared: Shared, power: float, each: float | None, spread: float | None, told: dict[str, str]
+    shared: Shared,
+    power: float,
+    mean_ratings: float | None,
+    spread: float | None,
+    assumptions: dict[str, str],
 ) -> Activity:
     """How much people rate, as released as far as it is."""
     numbers = shared.numbers
     declared = SPREAD if spread is None else float(spread)
-    where = "as declared"
-    if each is not None:
-        found = Activity.of_mean(float(each), declared)
+    origin = "as declared"
+    if mean_ratings is not None:
+        activity = Activity.of_mean(float(mean_ratings), declared)
     elif numbers.get("count", 0.0) > 1 and numbers.get("people", 0.0) > 0:
         total = float(np.sum(shared.arrays["weight"], dtype=np.float64))
-        found = activity_of(numbers["count"], total / numbers["people"], power, spread)
-        where = "as released"
+        activity = activity_of(numbers["count"], total / numbers["people"], power, spread)
+        origin = "as released"
     else:
-        found = Activity.of_mean(EACH, declared)
-        where = "a default: this model does not release it"
-    told["activity"] = (
-        f"{found.mean:.0f} ratings a person on average, half of all people have "
-        f"{found.median:.0f} or more; {where}"
+        activity = Activity.of_mean(EACH, declared)
+        origin = "a default: this model does not release it"
+    assumptions["activity"] = (
+        f"{activity.mean:.0f} ratings a person on average, half of all people have "
+        f"{activity.median:.0f} or more; {origin}"
     )
-    return found
+    return activity
 
 
 def _step(schema: Schema) -> float:
@@ -267,20 +279,20 @@ def _step(schema: Schema) -> float:
     return 1.0 if schema.high - schema.low >= 2 else 0.0
 
 
-def _check_numbers(**asked: float | None) -> None:
+def _check_numbers(**numbers: float | None) -> None:
     """Each a number, and none below 0."""
-    for name, value in asked.items():
+    for name, value in numbers.items():
         if value is None:
             continue
-        least = 1.0 if name == "each" else 0.0
-        if not least <= number(name, value) < np.inf:
+        minimum = 1.0 if name == "each" else 0.0
+        if not minimum <= number(name, value) < np.inf:
             raise SettingError(
-                f"{name} is {value:g}; it must be at least {least:g}",
-                remedy=f"give {name} as a number of {least:g} or more",
+                f"{name} is {value:g}; it must be at least {minimum:g}",
+                remedy=f"give {name} as a number of {minimum:g} or more",
             )
 
 
-def _facts(model: Model, count: int, seed: int, told: Mapping[str, str]) -> dict[str, Any]:
+def _facts(model: Model, count: int, seed: int, assumptions: Mapping[str, str]) -> dict[str, Any]:
     statement = model.statement
     return {
         "invented": True,
@@ -296,21 +308,21 @@ def _facts(model: Model, count: int, seed: int, told: Mapping[str, str]) -> dict
             "words": "drawn from a released model and nothing else: what its statement "
             "promises of it holds of these people, at no further cost",
         },
-        "assumed": dict(told),
+        "assumed": dict(assumptions),
     }
 
 
 def _chain(statement: Statement) -> dict[str, Any]:
     """What the model's statement says beyond its own epsilon: what all that it builds on
     costs together, and what it takes as public (the ratings of people, it may be)."""
-    told: dict[str, Any] = {"assumed_public": list(statement.public)}
+    facts: dict[str, Any] = {"assumed_public": list(statement.public)}
     if statement.honest:
-        told["honest"] = list(statement.honest)
+        facts["honest"] = list(statement.honest)
     if statement.starts:
-        told["releases"] = 1 + len(statement.starts)
-        told["chain_epsilon"] = statement.chain_epsilon
-        told["uncovered"] = sum(not link.covered for link in statement.starts)
-    return told
+        facts["releases"] = 1 + len(statement.starts)
+        facts["chain_epsilon"] = statement.chain_epsilon
+        facts["uncovered"] = sum(not link.covered for link in statement.starts)
+    return facts
 
 
 def _columns(ratings: Ratings) -> dict[str, Any]:

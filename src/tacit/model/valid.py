@@ -43,37 +43,38 @@ def check_facts(facts: Mapping[str, Any], folder: Path) -> None:
         raise damaged(folder, "the settings of model.json are no settings")
 
 
-def schema_of(found: Any, folder: Path) -> Schema:
+def schema_of(content: Any, folder: Path) -> Schema:
     """The schema that `model.json` holds."""
     names = {"low", "high", "users", "max_ratings", "positive", "source"}
-    if not isinstance(found, dict) or set(found) != names:
+    if not isinstance(content, dict) or set(content) != names:
         raise damaged(folder, "model.json has no proper schema")
     fits = (
-        is_number(found["low"])
-        and is_number(found["high"])
-        and found["high"] - found["low"] >= WIDTH
-        and (found["positive"] is None or is_number(found["positive"]))
-        and is_text(found["source"])
+        is_number(content["low"])
+        and is_number(content["high"])
+        and content["high"] - content["low"] >= WIDTH
+        and (content["positive"] is None or is_number(content["positive"]))
+        and is_text(content["source"])
         and all(
-            found[name] is None or (type(found[name]) is int and 1 <= found[name] <= MOST_PEOPLE)
+            content[name] is None
+            or (type(content[name]) is int and 1 <= content[name] <= MOST_PEOPLE)
             for name in ("users", "max_ratings")
         )
     )
     try:
         if fits:
-            return Schema(**found)
+            return Schema(**content)
     except SettingError:
         pass
     raise damaged(folder, "the schema of model.json is out of range")
 
 
-def catalogue_of(found: Any, folder: Path) -> Catalogue:
+def catalogue_of(content: Any, folder: Path) -> Catalogue:
     """The catalogue that `items.json` holds."""
     wrong = None
     try:
-        wrong = _catalogue_fault(found)
+        wrong = _catalogue_fault(content)
         if wrong is None:
-            return catalogue_from(found)
+            return catalogue_from(content)
     except DataError as error:
         wrong = error.message
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -81,45 +82,47 @@ def catalogue_of(found: Any, folder: Path) -> Catalogue:
     raise damaged(folder, wrong)
 
 
-def _catalogue_fault(found: Any) -> str | None:
+def _catalogue_fault(content: Any) -> str | None:
     """What is wrong with a catalogue, in words."""
-    count = len(found["ids"])
-    if not _texts(found["ids"]) or not count:
+    count = len(content["ids"])
+    if not _are_texts(content["ids"]) or not count:
         return "the ids of items.json are no list of texts"
-    titles, years = found["titles"], found["years"]
-    if titles is not None and not (_texts(titles) and len(titles) == count):
+    titles, years = content["titles"], content["years"]
+    if titles is not None and not (_are_texts(titles) and len(titles) == count):
         return "the titles of items.json do not fit its ids"
-    if years is not None and not (_whole(years, 1 << 31) and len(years) == count):
+    if years is not None and not (_are_integers(years, 1 << 31) and len(years) == count):
         return "the years of items.json do not fit its ids"
-    if not _texts(found["tags"]) or not _texts(found["numbers"]):
+    if not _are_texts(content["tags"]) or not _are_texts(content["numbers"]):
         return "the features of items.json have no names"
-    features = len(found["tags"]) + len(found["numbers"])
+    features = len(content["tags"]) + len(content["numbers"])
     if count * features > MOST_FEATURES:
         return "items.json has too many features"
     for name in ("tagged", "numeric"):
-        rows = found[name]
+        rows = content[name]
         if rows is not None and not (
             isinstance(rows, list)
             and len(rows) == count
             and all(isinstance(row, list) for row in rows)
         ):
             return f"the {name} features of items.json do not fit its ids"
-    flat = [column for row in found["tagged"] or () for column in row]
-    if not _whole(flat, len(found["tags"])) or (flat and min(flat) < 0):
+    flat = [column for row in content["tagged"] or () for column in row]
+    if not _are_integers(flat, len(content["tags"])) or (flat and min(flat) < 0):
         return "items.json tags items with what it does not name"
-    width = len(found["numbers"])
-    for row in found["numeric"] or ():
+    width = len(content["numbers"])
+    for row in content["numeric"] or ():
         if len(row) != width or not all(x is None or is_number(x) for x in row):
             return "the numeric features of items.json are not numbers"
     return None
 
 
-def _texts(found: Any) -> bool:
-    return isinstance(found, list) and all(is_text(x, LONGEST) for x in found)
+def _are_texts(content: Any) -> bool:
+    return isinstance(content, list) and all(is_text(x, LONGEST) for x in content)
 
 
-def _whole(found: Any, below: int) -> bool:
-    return isinstance(found, list) and all(type(x) is int and -below <= x < below for x in found)
+def _are_integers(content: Any, below: int) -> bool:
+    return isinstance(content, list) and all(
+        type(x) is int and -below <= x < below for x in content
+    )
 
 
 def check_arrays(

@@ -50,8 +50,8 @@ class ModelVerdict(Suggesting):
     """What the population has spent today, by the book."""
 
     def __repr__(self) -> str:
-        stands = "verified" if self.holds else "NOT VERIFIED"
-        return f"ModelVerdict({stands}: {self.words})"
+        standing = "verified" if self.holds else "NOT VERIFIED"
+        return f"ModelVerdict({standing}: {self.words})"
 
     def _repr_html_(self) -> str:
         return paragraph(repr(self), "" if self.holds else "notice")
@@ -68,10 +68,10 @@ class ModelVerdict(Suggesting):
         from tacit.ledger.statement.render import to_html, to_markdown
 
         flag("markdown", markdown)
-        for name, said in declared.items():
-            asked_text(name, said)
+        for name, text in declared.items():
+            asked_text(name, text)
         _check_findings(audit)
-        found = document(
+        statement_page = document(
             self.statement,
             declare(declared),
             audit=audit,
@@ -80,12 +80,14 @@ class ModelVerdict(Suggesting):
             now=self.now,
             why="" if self.holds else self.words,
         )
-        return to_markdown(found) if markdown else to_html(found)
+        return to_markdown(statement_page) if markdown else to_html(statement_page)
 
 
 def _check_findings(audit: object) -> None:
     """Refuse what no audit found."""
-    if not isinstance(audit, list | tuple) or not all(isinstance(each, Mapping) for each in audit):
+    if not isinstance(audit, list | tuple) or not all(
+        isinstance(finding, Mapping) for finding in audit
+    ):
         raise SettingError(
             "audit is not a list of findings", remedy='give tacit.audit(...).facts()["findings"]'
         )
@@ -115,25 +117,28 @@ def verify_with_book(model: Model, book: Book) -> ModelVerdict:
     from tacit.ledger.statement.against import check_against
 
     statement = model.statement
-    known, words = check_against(statement, book)
-    if not known:
-        return _fails(words, statement)
-    paid, why = _paid(model)
-    entry = book.find(paid.digest())
+    in_book, sentences = check_against(statement, book)
+    if not in_book:
+        return _fails(sentences, statement)
+    paid_model, why = _paid_model(model)
+    entry = book.find(paid_model.digest())
     if entry is None or entry.number != statement.book_number:
         changed = why or (
             "its charge is in the book, but the book knows another model for it, or "
             "none: it was changed after it was written"
         )
         return _fails(changed, statement)
-    found = _signed(model, paid, book.signer, words, "the book")
-    if not found.holds:
-        return found
+    verdict = _signed(model, paid_model, book.signer, sentences, "the book")
+    if not verdict.holds:
+        return verdict
     entries = book.entries()
-    seen = [each.number for each in entries if each.evaluation]
-    before = sum(number < (statement.book_number or 0) for number in seen)
+    evaluation_numbers = [entry.number for entry in entries if entry.evaluation]
+    earlier = sum(number < (statement.book_number or 0) for number in evaluation_numbers)
     return replace(
-        found, evaluations=before, later=len(seen) - before, now=_today(statement, entries)
+        verdict,
+        evaluations=earlier,
+        later=len(evaluation_numbers) - earlier,
+        now=_today(statement, entries),
     )
 
 
@@ -150,19 +155,21 @@ def _today(statement: Statement, entries: Sequence[Entry]) -> Total | None:
 def verify_with_key(model: Model, key: str) -> ModelVerdict:
     """Signed by the holder of this key, for these arrays. No book is asked, so nothing is
     known about what was spent besides."""
-    paid, why = _paid(model)
+    paid_model, why = _paid_model(model)
     if why:
         return _fails(why, model.statement)
-    words = "signed by the key that was given; not checked against a book"
-    return _signed(model, paid, key, words, "a key")
+    sentences = "signed by the key that was given; not checked against a book"
+    return _signed(model, paid_model, key, sentences, "a key")
 
 
-def _signed(model: Model, paid: Shared, key: str, words: str, against: str) -> ModelVerdict:
+def _signed(
+    model: Model, paid_model: Shared, key: str, sentences: str, against: str
+) -> ModelVerdict:
     from tacit.ledger.statement.sign import check_signature
 
     statement = model.statement
     try:
-        signer = check_signature(statement, paid.digest())
+        signer = check_signature(statement, paid_model.digest())
     except ModelError as error:
         return _fails(error.message, statement)
     if signer is None:
@@ -171,22 +178,22 @@ def _signed(model: Model, paid: Shared, key: str, words: str, against: str) -> M
         return _fails("the statement was signed by another key", statement)
     extended = is_extended(model.shared)
     if extended:
-        added = len(model.shared.catalogue) - len(paid.catalogue)
-        words = (
+        added = len(model.shared.catalogue) - len(paid_model.catalogue)
+        sentences = (
             f"extended from entry {statement.book_number} by public features "
-            f"({added:,} more items), which is {words}"
+            f"({added:,} more items), which is {sentences}"
         )
     if statement.certified != "certified":
-        words += f"; {statement.certified}, not certified"
+        sentences += f"; {statement.certified}, not certified"
     checked = statement.with_check(against)
-    return ModelVerdict(True, words, checked, extended)
+    return ModelVerdict(True, sentences, checked, extended)
 
 
 def _fails(why: str, statement: Statement) -> ModelVerdict:
     return ModelVerdict(False, why, statement.with_check(None))
 
 
-def _paid(model: Model) -> tuple[Shared, str]:
+def _paid_model(model: Model) -> tuple[Shared, str]:
     """The model that was paid for, or this one and why that cannot be had."""
     try:
         return paid_for(model.shared), ""

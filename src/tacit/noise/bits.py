@@ -57,11 +57,11 @@ def _inject(source: Callable[[int], bytes]) -> Iterator[None]:
     """Draw all entropy from `source(nbytes)` meanwhile. For `tacit.testing` only, which
     re-exports it."""
     global _source
-    before, _source = _source, source
+    previous, _source = _source, source
     try:
         yield
     finally:
-        _source = before
+        _source = previous
 
 
 class Bits:
@@ -147,10 +147,12 @@ class Bits:
             return out
         filled = 0
         while filled < size:
-            found = (self.words(2 * (size - filled) + 16) >> np.uint64(64 - width)).astype(np.int64)
-            found = found[found < n][: size - filled]
-            out[filled : filled + found.size] = found
-            filled += found.size
+            accepted = (self.words(2 * (size - filled) + 16) >> np.uint64(64 - width)).astype(
+                np.int64
+            )
+            accepted = accepted[accepted < n][: size - filled]
+            out[filled : filled + accepted.size] = accepted
+            filled += accepted.size
         return out
 
     def token(self, nbytes: int) -> bytes:

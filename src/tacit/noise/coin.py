@@ -21,11 +21,11 @@ from tacit.noise.bits import Bits
 from tacit.noise.interval import Real, exp_minus_rational, nearest
 
 
-def below(probability: Real, bits: Bits, prefix: int = 0, seen: int = 0) -> bool:
-    """Whether u < probability, for the uniform u whose first `seen` bits are `prefix`."""
+def below(probability: Real, bits: Bits, prefix: int = 0, precision: int = 0) -> bool:
+    """Whether u < probability, for the uniform u whose first `precision` bits are `prefix`."""
     while True:
-        prefix, seen = prefix << 64 | bits.word(), seen + 64
-        low, high = probability(seen)
+        prefix, precision = prefix << 64 | bits.word(), precision + 64
+        low, high = probability(precision)
         if prefix + 1 <= low:
             return True
         if prefix >= high:

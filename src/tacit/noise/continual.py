@@ -55,17 +55,17 @@ class Weeks:
                 "numbers were paid for"
             )
         self._open.remove(name)
-        drawn = draw_noise(event, sums[-1].shape).steps
-        return mixed(sums, self.calendar) + drawn
+        noise = draw_noise(event, sums[-1].shape).steps
+        return mixed(sums, self.calendar) + noise
 
     def estimate(self, name: str, noisy: Sequence[Whole]) -> tuple[NDArray[np.float64], float]:
         """The running sums in steps of the part, from all that was released so far, and the
         standard deviation of the noise on them: post-processing."""
         rows = self.calendar.rows[: len(noisy)][::-1]
-        found = np.zeros(noisy[-1].shape)
-        for weight, each in zip(rows, noisy, strict=True):
-            found += weight * each
-        return found, self.event(name).sigma * float(np.linalg.norm(rows))
+        estimate = np.zeros(noisy[-1].shape)
+        for weight, sums in zip(rows, noisy, strict=True):
+            estimate += weight * sums
+        return estimate, self.event(name).sigma * float(np.linalg.norm(rows))
 
     @property
     def private(self) -> bool:
@@ -77,12 +77,12 @@ def mixed(sums: Sequence[Whole], calendar: Calendar) -> Whole:
     """What the noise of the last of these weeks is added to: exact, or refused."""
     weights = calendar.coefficients[: len(sums)][::-1]
     largest = sum(
-        weight * int(np.abs(each).max(initial=0))
-        for weight, each in zip(weights, sums, strict=True)
+        weight * int(np.abs(week).max(initial=0))
+        for weight, week in zip(weights, sums, strict=True)
     )
     if largest + NOISE_ROOM >= ROOM:
         raise Failure("the sums of a calendar are too large for its grid")
     total = np.zeros(sums[-1].shape, np.int64)
-    for weight, each in zip(weights, sums, strict=True):
-        total += weight * each
+    for weight, week in zip(weights, sums, strict=True):
+        total += weight * week
     return total

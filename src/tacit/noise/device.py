@@ -50,8 +50,8 @@ def respond(
 
 def unbiased(event: Event) -> float:
     """What a bit is multiplied by so that it expects its value: (e^epsilon + 1)/(e^epsilon - 1)."""
-    each = log_ratio(event)
-    return (exp(each) + 1) / expm1(each)
+    ratio = log_ratio(event)
+    return (exp(ratio) + 1) / expm1(ratio)
 
 
 def choose(
@@ -67,8 +67,8 @@ def choose(
     inside = rows[np.arange(count), source.below(event.favoured, count)]
     outside = source.below(event.choices - event.favoured, count)
     # Rows ascend: skip each favoured answer in turn.
-    for place in range(event.favoured):
-        outside += outside >= rows[:, place]
+    for column in range(event.favoured):
+        outside += outside >= rows[:, column]
     return np.where(truly, inside, outside)
 
 
@@ -86,8 +86,8 @@ def choice_bound(epsilon: float, choices: int, favoured: int) -> int:
     """floor(2^63 P), P = favoured/(favoured + (choices - favoured) exp(-epsilon)), never above."""
     precision = 128
     _, high = exp_minus_rational(Fraction(epsilon), precision)
-    one = 1 << precision
-    return (favoured * one << 63) // (favoured * one + (choices - favoured) * high)
+    unit = 1 << precision
+    return (favoured * unit << 63) // (favoured * unit + (choices - favoured) * high)
 
 
 def own_noise(event: Event, people: int, size: int) -> Noise:
@@ -95,10 +95,10 @@ def own_noise(event: Event, people: int, size: int) -> Noise:
     if not isinstance(event, Gaussian | Laplace):
         raise Failure(f"the event of {event.name} is no noise that a device adds")
     total = np.zeros(size, np.int64)
-    each = 0.0
+    device_sd = 0.0
     at_once = max(1, CHUNK // size)
     for start in range(0, people, at_once):
         noise = draw_noise(event, (min(at_once, people - start), size))
         total += noise.steps.sum(axis=0)
-        each = noise.sd
-    return Noise(total, each * sqrt(people))
+        device_sd = noise.sd
+    return Noise(total, device_sd * sqrt(people))

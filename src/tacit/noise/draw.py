@@ -37,10 +37,10 @@ def draw(
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(parts) as pool:
-        for done in [
+        for future in [
             pool.submit(_fill, strips, part, fresh(), margin) for part in np.array_split(out, parts)
         ]:
-            done.result()
+            future.result()
     return out
 
 
@@ -74,13 +74,13 @@ def _fill(strips: Strips, out: NDArray[np.int64], bits: Bits, margin: float) -> 
             stuck = reached[2]
             if stuck:
                 negative = bool(event[2])
-                found = strips.settle(int(event[0]), int(event[1]), int(event[3]), bits)
-                if found is None or (found == 0 and negative):
+                magnitude = strips.settle(int(event[0]), int(event[1]), int(event[3]), bits)
+                if magnitude is None or (magnitude == 0 and negative):
                     continue
-                if found >= 1 << 63:
+                if magnitude >= 1 << 63:
                     raise Failure(
                         "a noise draw does not fit 64 bits (chance below exp(-8192)); "
                         "nothing was released"
                     )
-                out[at] = -found if negative else found
+                out[at] = -magnitude if negative else magnitude
                 at += 1

@@ -23,8 +23,8 @@ def rational(value: Fraction) -> Real:
 
 def fixed(value: Fraction, precision: int) -> Interval:
     """A rational number rounded outwards to `precision` bits."""
-    low, rest = divmod(value.numerator << precision, value.denominator)
-    return low, low + (rest > 0)
+    low, remainder = divmod(value.numerator << precision, value.denominator)
+    return low, low + (remainder > 0)
 
 
 def times(a: Interval, b: Interval, precision: int) -> Interval:
@@ -139,11 +139,11 @@ def log_factorial(k: int, precision: int) -> Interval:
     if k <= 4096:
         return log((factorial(k) << precision,) * 2, precision)
     work = precision + 2 * k.bit_length() + 16
-    one = 1 << work
-    at = log((k * one, k * one), work)
+    unit = 1 << work
+    at = log((k * unit, k * unit), work)
     tau = log(_two_pi(work), work)
-    low = (2 * k + 1) * at[0] + tau[0] - 2 * k * one
-    high = (2 * k + 1) * at[1] + tau[1] - 2 * k * one
+    low = (2 * k + 1) * at[0] + tau[0] - 2 * k * unit
+    high = (2 * k + 1) * at[1] + tau[1] - 2 * k * unit
     low, high = low >> 1, -(-high >> 1)
     order = 2
     while True:

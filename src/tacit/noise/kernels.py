@@ -77,14 +77,14 @@ def strip_draws(
     """
     stride = 2 if log_width > 0 else 1
     shift = np.uint64(63 - log_width)
-    n, last = out.size, words.size - stride - 1
-    while at < n and word <= last:
+    n, last_word = out.size, words.size - stride - 1
+    while at < n and word <= last_word:
         w = words[word]
         offset = np.int64((words[word + stride - 1] >> _U1) >> shift)
         word += stride
         column = np.int64(w & _COLUMN)
-        other = np.int64(alias[column])
-        strip = column if ((w >> _U11) & _LOW32) < np.uint64(threshold[column]) else other
+        aliased = np.int64(alias[column])
+        strip = column if ((w >> _U11) & _LOW32) < np.uint64(threshold[column]) else aliased
         negative = np.int64((w >> _U10) & _U1)
         u = w >> _U43
         magnitude = (np.int64(strip) << log_width) + offset
@@ -149,12 +149,12 @@ def flips(
 
 
 @njit(cache=True, nogil=True)
-def finish_band(sums: Any, noise: Any, first: int, steps: int, out: Any) -> None:
+def finish_band(sums: Any, noise: Any, first_row: int, steps: int, out: Any) -> None:
     """Rows of a symmetric matrix as float32: sums plus noise (none if it is empty) from
-    column `first` + row on."""
+    column `first_row` + row on."""
     at = 0
     for row in range(sums.shape[0]):
-        start = min(first + row, sums.shape[1])
+        start = min(first_row + row, sums.shape[1])
         for column in range(start):
             out[row, column] = 0.0
         for column in range(start, sums.shape[1]):

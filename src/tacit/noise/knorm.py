@@ -60,16 +60,16 @@ def knorm(
     bits = bits or fresh()
     out = np.empty((rows, dimension), dtype=np.int64)
     filled = 0
-    kept = 1
+    accepted = 1
     tried = 2
     while filled < rows:
-        wanted = int(1.2 * (rows - filled) * tried / kept) + 8
-        count = max(1, min(wanted, _CHUNK_DRAWS // dimension))
+        proposals = int(1.2 * (rows - filled) * tried / accepted) + 8
+        count = max(1, min(proposals, _CHUNK_DRAWS // dimension))
         candidates = discrete_laplace(count * dimension, wide, bits).reshape(count, dimension)
-        found = candidates[_keep(candidates, exact, wide, bits, margin)][: rows - filled]
-        out[filled : filled + len(found)] = found
-        filled = filled + len(found)
-        kept = kept + len(found)
+        batch = candidates[_keep(candidates, exact, wide, bits, margin)][: rows - filled]
+        out[filled : filled + len(batch)] = batch
+        filled = filled + len(batch)
+        accepted = accepted + len(batch)
         tried = tried + count
     return out
 

@@ -67,9 +67,11 @@ class Inversion:
         self.mode = mean(64)[0] >> 64
         cells = self._table()
         drop = _PRECISION - width
-        most = (1 << width) - 1
+        largest = (1 << width) - 1
         self.lower = np.array([low >> drop for low, _ in cells], dtype=np.uint64)
-        self.upper = np.array([min(-(-high >> drop), most) for _, high in cells], dtype=np.uint64)
+        self.upper = np.array(
+            [min(-(-high >> drop), largest) for _, high in cells], dtype=np.uint64
+        )
 
     def draw(self, n: int, bits: Bits) -> NDArray[np.int64]:
         """`n` draws: a table search, and the exact path where a word falls on a border."""
@@ -84,16 +86,16 @@ class Inversion:
 
     def settle(self, prefix: int, bits: Bits) -> int:
         """The outcome whose cell holds u, for the u that starts with the bits of `prefix`."""
-        seen = self.width
+        precision = self.width
         while True:
-            prefix, seen = prefix << 64 | bits.word(), seen + 64
+            prefix, precision = prefix << 64 | bits.word(), precision + 64
             low = high = 0
-            for outcome, (a, b) in self._listed(seen + 64):
-                before = high
+            for outcome, (a, b) in self._listed(precision + 64):
+                lower = high
                 low = low + a
                 high = high + b
                 if low >> 64 > prefix:
-                    if -(-before >> 64) <= prefix:
+                    if -(-lower >> 64) <= prefix:
                         return outcome
                     break
                 if b <= 1 and outcome > self.last:
@@ -189,9 +191,9 @@ class Rejection:
         while filled < n:
             x = discrete_laplace(min(int(1.35 * (n - filled)) + 16, 1 << 17), self.scale, bits)
             x = x[x >= -self.mode]  # the others have no weight
-            found = x[self._keep(x, bits, margin)][: n - filled]
-            out[filled : filled + found.size] = found + self.mode
-            filled += found.size
+            accepted = x[self._keep(x, bits, margin)][: n - filled]
+            out[filled : filled + accepted.size] = accepted + self.mode
+            filled += accepted.size
         return out
 
     def _keep(self, x: NDArray[np.int64], bits: Bits, margin: float | None) -> NDArray[np.bool_]:
@@ -207,23 +209,23 @@ class Rejection:
         z = x / (2 * m + x)
         q = z * z
         series = z * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
-        first = x * (x + 1) / (2 * m + x)
+        leading = x * (x + 1) / (2 * m + x)
         away = np.abs(x) / self.scale
         k = m + x
         stirling = (1 / (12 * k) - 1 / (360 * k**3)) - (1 / (12 * m) - 1 / (360 * m**3))
-        value = first + (2 * m + 2 * x + 1) * series + x * self.tilt + stirling - away + self.peak
-        error = np.where(near, 2.0**-46 * (2 * np.abs(first) + away + 3), 1.0)
+        value = leading + (2 * m + 2 * x + 1) * series + x * self.tilt + stirling - away + self.peak
+        error = np.where(near, 2.0**-46 * (2 * np.abs(leading) + away + 3), 1.0)
         return value, error
 
     def _log_weight(self, k: int, precision: int) -> Interval:
         """ln w(k) - ln w(mode) + |k - mode|/scale."""
         work = precision + 2 * self.mode.bit_length() + 16
         at = log(fixed(self.mean, work), work)
-        here = log_factorial(k, work)
+        log_value = log_factorial(k, work)
         centre = log_factorial(self.mode, work)
         away, lift = (k - self.mode, fixed(abs(k - self.mode) / Fraction(self.scale), work))
-        low = away * at[0 if away >= 0 else 1] - here[1] + centre[0] + lift[0]
-        high = away * at[1 if away >= 0 else 0] - here[0] + centre[1] + lift[1]
+        low = away * at[0 if away >= 0 else 1] - log_value[1] + centre[0] + lift[0]
+        high = away * at[1 if away >= 0 else 0] - log_value[0] + centre[1] + lift[1]
         return low >> work - precision, -(-high >> work - precision)
 
     def _peak(self, precision: int) -> Interval:
@@ -234,8 +236,8 @@ class Rejection:
     def _chance(self, x: int) -> Real:
         def probability(precision: int) -> Interval:
             work = precision + 16
-            peak, here = self._peak(work), self._log_weight(self.mode + x, work)
-            low, high = exp_minus((peak[0] - here[1], max(peak[1] - here[0], 0)), work)
+            peak, log_weight = self._peak(work), self._log_weight(self.mode + x, work)
+            low, high = exp_minus((peak[0] - log_weight[1], max(peak[1] - log_weight[0], 0)), work)
             return low >> 16, -(-high >> 16)
 
         return probability

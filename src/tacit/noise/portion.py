@@ -37,12 +37,12 @@ def together(
         return skellam(size, variance, bits)
     if isinstance(event, Laplace):
         part = nextafter(1 / enough, 1.0) if enough > 1 else 1.0
-        whole, rest = divmod(devices * part, 1.0)
+        portions, fraction = divmod(devices * part, 1.0)
         total = np.zeros(size, np.int64)
-        for _ in range(int(whole)):
+        for _ in range(int(portions)):
             total += polya_shares(size, 1.0, event.scale, bits)
-        if rest:
-            total += polya_shares(size, max(rest, LEAST_PART), event.scale, bits)
+        if fraction:
+            total += polya_shares(size, max(fraction, LEAST_PART), event.scale, bits)
         return total
     raise Failure(f"the noise of {event.name} cannot be shared among devices")
 
@@ -50,5 +50,5 @@ def together(
 def skellam(size: int, variance: float, bits: Bits | None = None) -> NDArray[np.int64]:
     """Skellam noise of any variance: a draw of one law is a sum of draws of smaller ones."""
     times = max(1, ceil(variance / MAX_VARIANCE))
-    drawn = [skellam_shares(size, variance / times, bits) for _ in range(times)]
-    return np.asarray(np.stack(drawn).sum(axis=0), np.int64)
+    draws = [skellam_shares(size, variance / times, bits) for _ in range(times)]
+    return np.asarray(np.stack(draws).sum(axis=0), np.int64)

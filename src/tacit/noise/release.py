@@ -43,10 +43,10 @@ class Charge:
             raise Failure(
                 f"the release {name} stands instead of {event.instead}, which was already drawn"
             )
-        place = event.instead or name
+        slot = event.instead or name
         # A plan may have 10,000 rounds: look through the rest only where it matters.
-        if place in self._replaced:
-            rivals = [e.name for e in self._open.values() if e.instead == place]
+        if slot in self._replaced:
+            rivals = [e.name for e in self._open.values() if e.instead == slot]
             for rival in rivals:
                 del self._open[rival]
         return event
@@ -72,8 +72,8 @@ def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> R
     if isinstance(event, Selection):
         from tacit.noise.selection import permute_and_flip
 
-        chosen = permute_and_flip(sums.ravel(), event.sensitivity, event.epsilon)
-        return Released(np.array([[float(chosen)]]), 0.0, private=not bits.injected())
+        index = permute_and_flip(sums.ravel(), event.sensitivity, event.epsilon)
+        return Released(np.array([[float(index)]]), 0.0, private=not bits.injected())
     law = law_of(event)
     _check_numbers(name, law, sums.size)
     noise, sd = draw_law(law, sums.shape)
@@ -110,24 +110,24 @@ class GramRelease:
         if self._event is not None:
             self.sd = draw_noise(self._event, (1,)).sd / steps
 
-    def band(self, first: int, sums: NDArray[np.int64], out: NDArray[np.float32]) -> None:
-        """Rows `first`.. of the matrix: finished integer sums in, noisy float32 rows out;
+    def band(self, first_row: int, sums: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        """Rows `first_row`.. of the matrix: finished integer sums in, noisy float32 rows out;
         zero below the diagonal."""
         from tacit.noise.kernels import finish_band
 
-        wanted = set(range(first, first + len(sums)))
-        if wanted & self._done:
+        band_rows = set(range(first_row, first_row + len(sums)))
+        if band_rows & self._done:
             raise Failure("a row of a matrix was about to be noised twice")
-        self._done |= wanted
+        self._done |= band_rows
         rows, size = sums.shape
-        starts = first + self._first + np.arange(rows)
+        starts = first_row + self._first + np.arange(rows)
         count = int(np.maximum(size - starts, 0).sum())
         noise = (
             np.zeros(0, np.int64)
             if self._event is None
             else draw_noise(self._event, (count,)).steps
         )
-        finish_band(sums, noise, first + self._first, self._steps, out)
+        finish_band(sums, noise, first_row + self._first, self._steps, out)
 
 
 def _check_numbers(name: str, law: Law, numbers: int) -> None:
@@ -164,6 +164,6 @@ def draw_law(law: Law, shape: tuple[int, ...]) -> Noise:
         return Noise(discrete_laplace(size, scale).reshape(shape), scale * sqrt(2))
     if law.name == "knorm":
         width = shape[-1]
-        drawn = knorm(size // width, width, scale).reshape(shape)
-        return Noise(drawn, scale * sqrt(width + 1))
+        draws = knorm(size // width, width, scale).reshape(shape)
+        return Noise(draws, scale * sqrt(width + 1))
     raise Failure(f"no noise is defined for the law {law.name!r}")

@@ -65,5 +65,5 @@ def response_bound(epsilon: float) -> int:
     exp(-epsilon)."""
     precision = 128
     _, high = exp_minus_rational(Fraction(epsilon), precision)
-    one = 1 << precision
-    return max(0, (one - high) * _HALF // (one + high))
+    unit = 1 << precision
+    return max(0, (unit - high) * _HALF // (unit + high))

@@ -59,8 +59,8 @@ def permute_and_flip(
         exponent = int(gap[order[i]]) * rate
         return lambda precision: exp_minus_rational(exponent, precision)
 
-    taken = coins(x, np.minimum(x, 1e3) * 2.0**-51, np.ones_like(x), exact, bits, margin)
-    return int(order[np.argmax(taken)])  # the best itself is always taken
+    accepted = coins(x, np.minimum(x, 1e3) * 2.0**-51, np.ones_like(x), exact, bits, margin)
+    return int(order[np.argmax(accepted)])  # the best itself is always taken
 
 
 def _order(n: int, bits: Bits) -> NDArray[np.int64]:

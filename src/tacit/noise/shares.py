@@ -134,26 +134,26 @@ class LogSeries:
         """`n` draws: proposals by block, each kept by an exact coin."""
         out, filled = np.empty(n, dtype=np.int64), 0
         while filled < n:
-            found = self._batch(min(2 * (n - filled) + 16, 2 * _CHUNK), bits)[: n - filled]
-            out[filled : filled + found.size] = found
-            filled += found.size
+            accepted = self._batch(min(2 * (n - filled) + 16, 2 * _CHUNK), bits)[: n - filled]
+            out[filled : filled + accepted.size] = accepted
+            filled += accepted.size
         return out
 
     def _batch(self, count: int, bits: Bits) -> NDArray[np.int64]:
         """What is kept of `count` proposals, in their order: a caller that cuts the end off
         must not prefer any."""
-        chosen = np.searchsorted(self.border, bits.words(count), side="left")
+        block_index = np.searchsorted(self.border, bits.words(count), side="left")
         # 0: rejected, as is a word past the last border.
         out = np.zeros(count, dtype=np.int64)
-        for i in np.flatnonzero(chosen == self.blocks).tolist():
+        for i in np.flatnonzero(block_index == self.blocks).tolist():
             out[i] = self._beyond(bits)
-        inside = np.flatnonzero(chosen < self.blocks)
-        block = chosen[inside].astype(np.int64)
+        inside = np.flatnonzero(block_index < self.blocks)
+        block = block_index[inside].astype(np.int64)
         offset = (
             (bits.words(block.size) >> np.uint64(1)) >> (63 - block).astype(np.uint64)
         ).astype(np.int64)
-        first = np.left_shift(np.int64(1), block)
-        x, j = offset / float(self.scale), first + offset
+        block_start = np.left_shift(np.int64(1), block)
+        x, j = offset / float(self.scale), block_start + offset
 
         def exact(i: int) -> Real:
             which, value = int(block[i]), int(j[i])
@@ -161,8 +161,10 @@ class LogSeries:
                 which, value, Fraction(1 << which, value), precision
             )
 
-        kept = coins(x, 2.0**-50 * (x + 1), self.top[block] * (first / j), exact, bits, self.margin)
-        out[inside[kept]] = j[kept]
+        accepted = coins(
+            x, 2.0**-50 * (x + 1), self.top[block] * (block_start / j), exact, bits, self.margin
+        )
+        out[inside[accepted]] = j[accepted]
         return out[out > 0]
 
     def _chance(self, block: int, j: int, ratio: Fraction, precision: int) -> Interval:

@@ -104,10 +104,10 @@ class Strips:
         """The exact end of a draw that 53 bits did not decide, or of the tail: a magnitude,
         or None to reject."""
         if strip < self.strips:
-            kept = below(
+            accepted = below(
                 lambda precision: self.acceptance(strip, magnitude, precision), bits, prefix, 53
             )
-            return magnitude if kept else None
+            return magnitude if accepted else None
         start = self.start_of_tail
         if not below(lambda precision: self.acceptance(strip, start, precision), bits, prefix, 53):
             return None
@@ -203,15 +203,15 @@ def _alias(weights: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
     shares are exact.
     """
     capacity = 1 << _COIN_BITS
-    rest = weights + [0] * (_COLUMNS - len(weights))
+    remaining = weights + [0] * (_COLUMNS - len(weights))
     threshold, alias = (np.zeros(_COLUMNS, np.uint32), np.arange(_COLUMNS, dtype=np.uint16))
-    small = [i for i, w in enumerate(rest) if w < capacity]
-    large = [i for i, w in enumerate(rest) if w >= capacity]
+    small = [i for i, w in enumerate(remaining) if w < capacity]
+    large = [i for i, w in enumerate(remaining) if w >= capacity]
     while small and large:
         i, donor = small.pop(), large[-1]
-        threshold[i], alias[i] = rest[i], donor
-        rest[donor] -= capacity - rest[i]
-        if rest[donor] < capacity:
+        threshold[i], alias[i] = remaining[i], donor
+        remaining[donor] -= capacity - remaining[i]
+        if remaining[donor] < capacity:
             small.append(large.pop())
     # What is left is exactly full: such a column is its own alias, whatever its threshold.
     return threshold, alias

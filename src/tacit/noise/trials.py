@@ -19,8 +19,8 @@ def trials(eta: Fraction, gamma: Fraction, bits: Bits) -> int:
     number = 1
     while not _coin(gamma, bits):
         # One trial more, if it is kept; else all begins anew.
-        kept = eta == 1 or _coin((number + eta) / (number + 1), bits)
-        number = number + 1 if kept else 1
+        failed = eta == 1 or _coin((number + eta) / (number + 1), bits)
+        number = number + 1 if failed else 1
     return number
 
 

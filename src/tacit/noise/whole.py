@@ -66,7 +66,7 @@ def spread_of(event: Event) -> Spread:
     raise Failure(f"a server has no noise for {event.name}")
 
 
-def draw_whole(spread: Spread, size: int, bits: Bits | None = None) -> NDArray[np.int64]:
+def draw_server_noise(spread: Spread, size: int, bits: Bits | None = None) -> NDArray[np.int64]:
     """`size` integers of the law, exactly."""
     if spread.law == "gaussian":
         return discrete_gaussian(size, spread.number / FINE, bits)

@@ -27,24 +27,24 @@ def teller(progress: object) -> Callable[[int, int, Any], None] | None:
         return None
     if progress is True:
         return Bar()
-    if isinstance(progress, Bar | _Kept):
+    if isinstance(progress, Bar | _GuardedCallback):
         return progress
     if not callable(progress):
         raise SettingError(
             f"progress is of type {type(progress).__name__}, not a function", remedy=REMEDY
         )
     try:
-        known: Signature | None = signature(progress)
+        call_signature: Signature | None = signature(progress)
     except (TypeError, ValueError):  # a function that is not written in Python
-        known = None
-    if known is not None:
+        call_signature = None
+    if call_signature is not None:
         try:
-            known.bind(0, 1, "")
+            call_signature.bind(0, 1, "")
         except TypeError:
             raise SettingError(
                 "the function of progress does not take three arguments", remedy=REMEDY
             ) from None
-    return _Kept(progress)
+    return _GuardedCallback(progress)
 
 
 class Bar:
@@ -57,8 +57,8 @@ class Bar:
     def __call__(self, done: int, total: int, what: Any) -> None:
         """Show how far it is."""
         full = WIDTH * done // max(total, 1)
-        told = what if isinstance(what, str) else f"{float(what):.0f} seconds left"
-        line = f"\r[{'#' * full}{' ' * (WIDTH - full)}] {done}/{total} {told}"
+        message = what if isinstance(what, str) else f"{float(what):.0f} seconds left"
+        line = f"\r[{'#' * full}{' ' * (WIDTH - full)}] {done}/{total} {message}"
         with self._lock:
             if line == self._last:
                 return
@@ -68,18 +68,18 @@ class Bar:
             sys.stderr.flush()
 
 
-class _Kept:
+class _GuardedCallback:
     """A function of the caller, which may fail."""
 
-    def __init__(self, told: Callable[[int, int, Any], object]) -> None:
-        self._told: Callable[[int, int, Any], object] | None = told
+    def __init__(self, callback: Callable[[int, int, Any], object]) -> None:
+        self._told: Callable[[int, int, Any], object] | None = callback
 
     def __call__(self, done: int, total: int, what: Any) -> None:
-        told = self._told
-        if told is None:
+        callback = self._told
+        if callback is None:
             return
         try:
-            told(done, total, what)
+            callback(done, total, what)
         except Exception as error:  # noqa: BLE001  whatever it is, the fit goes on
             self._told = None
             warn(

@@ -65,12 +65,12 @@ class Calendar:
     @cached_property
     def coefficients(self) -> tuple[int, ...]:
         """c_0 .. c_(T-1): whole, positive or zero, never rising."""
-        found = [GRID]
+        numerators = [GRID]
         above, below = 1, 1  # binom(2k, k) / 4^k as a fraction
         for k in range(1, self.horizon):
             above, below = above * (2 * k - 1), below * 2 * k
-            found.append((2 * GRID * above + below) // (2 * below))
-        return tuple(found)
+            numerators.append((2 * GRID * above + below) // (2 * below))
+        return tuple(numerators)
 
     @property
     def squared(self) -> int:
@@ -82,7 +82,7 @@ class Calendar:
         c = self.coefficients
         starts = range(0, self.horizon, self.gap)[: self.most]
         return sum(
-            sum(c[week - first] for first in starts if first <= week) ** 2
+            sum(c[week - start] for start in starts if start <= week) ** 2
             for week in range(self.horizon)
         )
 
@@ -96,16 +96,16 @@ class Calendar:
         """b_0 .. b_(T-1): running sums are b_0 y_t + b_1 y_(t-1) + .. (the series
         1 / ((1 - q) c(q)))."""
         c = np.array(self.coefficients, np.float64)
-        found = np.zeros(self.horizon)
+        inverse = np.zeros(self.horizon)
         for k in range(self.horizon):
-            found[k] = (1.0 - c[1 : k + 1] @ found[:k][::-1]) / c[0]
-        return found
+            inverse[k] = (1.0 - c[1 : k + 1] @ inverse[:k][::-1]) / c[0]
+        return inverse
 
     def mixing(self, weeks: int) -> NDArray[np.float64]:
         """C of so many weeks, in floats: what estimates fit."""
         c = np.array(self.coefficients, np.float64)
-        after = np.subtract.outer(np.arange(weeks), np.arange(weeks))
-        return np.where(after >= 0, c[np.maximum(after, 0)], 0.0)
+        lag = np.subtract.outer(np.arange(weeks), np.arange(weeks))
+        return np.where(lag >= 0, c[np.maximum(lag, 0)], 0.0)
 
     def growth(self, week: int) -> float:
         """How many times the noise of one release at the whole budget stands on the running
@@ -143,7 +143,7 @@ def calendar_events(plan: Plan, budget: Budget, calendar: Calendar) -> dict[str,
     The plan is priced as if it ran once; then every event gets the sensitivity of the
     calendar, at the same mu.
     """
-    made: dict[str, Event] = {}
+    events: dict[str, Event] = {}
     for name, event in plan.events(budget).items():
         if not isinstance(event, Gaussian) or event.sampled < 1 or event.instead:
             raise SettingError(
@@ -152,16 +152,16 @@ def calendar_events(plan: Plan, budget: Budget, calendar: Calendar) -> dict[str,
                 remedy="ask for a positive --delta",
             )
         mu = event.sensitivity / sqrt(event.sigma**2 - 4)
-        needed = event.sensitivity * calendar.norm
-        made[name] = event.model_copy(
+        sensitivity = event.sensitivity * calendar.norm
+        events[name] = event.model_copy(
             update={
-                "sensitivity": needed,
-                "sigma": gaussian_sigma(needed, mu),
+                "sensitivity": sensitivity,
+                "sigma": gaussian_sigma(sensitivity, mu),
                 "draws": event.draws * calendar.horizon,
                 "steps": event.steps * GRID,
             }
         )
-    return made
+    return events
 
 
 def mu_of(events: Mapping[str, Event]) -> float:

@@ -82,9 +82,9 @@ class Loop:
                 watch(round_, self.state)
 
 
-def _behind(plan: Plan, done: Collection[str]) -> int:
+def _behind(plan: Plan, finished: Collection[str]) -> int:
     """The place behind the last round that was run."""
-    run = [place for place, round_ in enumerate(plan.rounds) if round_.name in done]
+    run = [index for index, round_ in enumerate(plan.rounds) if round_.name in finished]
     return max(run, default=-1) + 1
 
 

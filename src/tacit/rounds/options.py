@@ -29,7 +29,7 @@ NOISE_FROM: NoiseFrom = "servers"
 """Where nobody says otherwise."""
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what); may come from any thread."""
-TOLD = "told"
+DESCRIPTION = "told"
 """Where a field keeps how the command line says it."""
 
 
@@ -52,7 +52,7 @@ class Spoken:
 
 def option(default: Any, told: Spoken | None = None) -> Any:
     """A field that is an option; one without `told` is for Python alone."""
-    return field(default=default, metadata={TOLD: told})
+    return field(default=default, metadata={DESCRIPTION: told})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,29 +174,32 @@ Options = TypeVar("Options", What, How)
 
 def names(options: type[What] | type[How]) -> tuple[str, ...]:
     """Of the options, in the order in which they are declared."""
-    return tuple(each.name for each in fields(options))
+    return tuple(option_field.name for option_field in fields(options))
 
 
 NAMES = {options: names(options) for options in (What, How)}
 """Of all options, computed once."""
 
 
-def signature(more: str) -> Signature:
-    """All options as keyword arguments, and `more` for what a method has of its own."""
+def signature(extra: str) -> Signature:
+    """All options as keyword arguments, and `extra` for what a method has of its own."""
     keywords = [
-        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default)
+        Parameter(option_field.name, Parameter.KEYWORD_ONLY, default=option_field.default)
         for options in (What, How)
-        for each in fields(options)
+        for option_field in fields(options)
     ]
-    return Signature([*keywords, Parameter(more, Parameter.VAR_KEYWORD)])
+    return Signature([*keywords, Parameter(extra, Parameter.VAR_KEYWORD)])
 
 
-def taken(options: type[Options], holder: object) -> Options:
+def collect_options(options: type[Options], holder: object) -> Options:
     """The options as a holder of all their names, such as a method, has them."""
     return options(**{name: getattr(holder, name) for name in names(options)})
 
 
-def said(options: type[What] | type[How]) -> dict[str, tuple[Spoken, Any]]:
+def describe_options(options: type[What] | type[How]) -> dict[str, tuple[Spoken, Any]]:
     """By name, how each option of the command line is said, and its default."""
-    found = {each.name: (each.metadata[TOLD], each.default) for each in fields(options)}
-    return {name: pair for name, pair in found.items() if pair[0] is not None}
+    descriptions = {
+        option_field.name: (option_field.metadata[DESCRIPTION], option_field.default)
+        for option_field in fields(options)
+    }
+    return {name: pair for name, pair in descriptions.items() if pair[0] is not None}

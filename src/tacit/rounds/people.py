@@ -112,8 +112,8 @@ class Slice(Participation):
 
     def among(self, crowd: Crowd) -> People:
         """Those whose place is in this slice."""
-        place = (crowd.places() % np.uint64(self.of)).astype(np.int64)
-        return np.flatnonzero((place >= self.index) & (place < self.index + self.width))
+        position = (crowd.places() % np.uint64(self.of)).astype(np.int64)
+        return np.flatnonzero((position >= self.index) & (position < self.index + self.width))
 
     @property
     def is_later(self) -> bool:

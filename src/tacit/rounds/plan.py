@@ -64,17 +64,17 @@ class Plan:
         return f"Plan({self.unit}; {len(self.rounds)} rounds: {names})"
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<li>{escaped(line)}</li>" for line in self.story)
-        return f"<p>{escaped(self)}</p><ul>{told}</ul>"
+        list_items = "".join(f"<li>{escaped(line)}</li>" for line in self.story)
+        return f"<p>{escaped(self)}</p><ul>{list_items}</ul>"
 
     def __post_init__(self) -> None:
         self._check_names()
         self._check_slices()
         self._check_shares()
         self._check_coins()
-        for other in self.rounds:
-            if other.instead:
-                self._check_instead(other)
+        for round_ in self.rounds:
+            if round_.instead:
+                self._check_instead(round_)
 
     @property
     def parts(self) -> Iterator[tuple[Round, Part]]:
@@ -128,28 +128,30 @@ class Plan:
                 remedy="put its columns side by side",
             )
 
-    def _check_instead(self, other: Round) -> None:
-        first = self.first_of(other)
+    def _check_instead(self, alternative: Round) -> None:
+        replaced = self.first_of(alternative)
         alike = (
-            len(first.parts) == len(other.parts) == 1
-            and first.parts[0].share == other.parts[0].share
+            len(replaced.parts) == len(alternative.parts) == 1
+            and replaced.parts[0].share == alternative.parts[0].share
         )
-        everyone = first.takes_part == other.takes_part == EVERYONE
-        if other.chosen is None or not alike or not everyone:
-            raise SettingError(f"the round {other.name} cannot stand instead of {other.instead}")
-
-    def first_of(self, other: Round) -> Round:
-        """The round whose place another may take."""
-        found = [
-            r
-            for r in self.rounds[: self.rounds.index(other)]
-            if r.name == other.instead and not r.instead
-        ]
-        if len(found) != 1:
+        everyone = replaced.takes_part == alternative.takes_part == EVERYONE
+        if alternative.chosen is None or not alike or not everyone:
             raise SettingError(
-                f"no round {other.instead} comes before {other.name}, which stands instead of it"
+                f"the round {alternative.name} cannot stand instead of {alternative.instead}"
             )
-        return found[0]
+
+    def first_of(self, alternative: Round) -> Round:
+        """The round whose place another may take."""
+        originals = [
+            r
+            for r in self.rounds[: self.rounds.index(alternative)]
+            if r.name == alternative.instead and not r.instead
+        ]
+        if len(originals) != 1:
+            raise SettingError(
+                f"no round {alternative.instead} comes before {alternative.name}, which stands instead of it"
+            )
+        return originals[0]
 
     @cached_property
     def rivals(self) -> dict[str, tuple[Round, ...]]:
@@ -170,17 +172,18 @@ class Plan:
 
     def after(self, first: Round, share: float) -> Plan:
         """The same plan with a round before it that takes `share` of the budget."""
-        whole = self.whole or 1.0
+        total_share = self.whole or 1.0
         priced = replace(
             first, parts=tuple(replace(p, share=share / len(first.parts)) for p in first.parts)
         )
-        rest = tuple(
+        scaled_rounds = tuple(
             replace(
-                r, parts=tuple(replace(p, share=p.share / whole * (1 - share)) for p in r.parts)
+                r,
+                parts=tuple(replace(p, share=p.share / total_share * (1 - share)) for p in r.parts),
             )
             for r in self.rounds
         )
-        return replace(self, rounds=(priced, *rest))
+        return replace(self, rounds=(priced, *scaled_rounds))
 
     def events(self, budget: Budget) -> dict[str, Event]:
         """The event of each part, keyed `round/part`, so that all of them together cost at
@@ -192,8 +195,8 @@ class Plan:
 
 def _overlap(slices: set[Slice]) -> bool:
     """Whether two different slices of one partition have people in common."""
-    taken = [(s.of, place) for s in slices for place in range(s.index, s.index + s.width)]
-    return len(set(taken)) != len(taken)
+    slots = [(s.of, slot) for s in slices for slot in range(s.index, s.index + s.width)]
+    return len(set(slots)) != len(slots)
 
 
 def is_beside(round_: Round) -> bool:

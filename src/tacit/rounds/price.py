@@ -55,8 +55,8 @@ def events(plan: Plan, budget: Budget) -> dict[str, Event]:
     if coins and level > 0:  # a coin buys more mu for the same epsilon
 
         def fits(level: float) -> bool:
-            made = tuple(pricing.at(level).values())
-            return account(made, budget.delta, unit=plan.unit) <= budget.epsilon
+            priced = tuple(pricing.at(level).values())
+            return account(priced, budget.delta, unit=plan.unit) <= budget.epsilon
 
         level = _raised(level, fits)
     return pricing.at(level)
@@ -100,21 +100,21 @@ class _Pricing:
 
     def at(self, level: float) -> dict[str, Event]:
         """The events if all Gaussian parts together have this mu."""
-        made: dict[str, Event] = {}
+        priced: dict[str, Event] = {}
         for round_, part in self.plan.parts:
             event = self._event(round_, part, level)
             times = round_.takes_part.times
             if times > 1:
                 event = event.model_copy(update={"times": times})
             if round_.instead:
-                first = self.plan.first_of(round_).parts[0].name
-                replaced = {"instead": f"{round_.instead}/{first}"}
+                part_name = self.plan.first_of(round_).parts[0].name
+                replaced = {"instead": f"{round_.instead}/{part_name}"}
                 event = event.model_copy(update=replaced)
             elif is_beside(round_):
-                lead = _lead(self.plan, round_, part, event, made)
+                lead = _lead(self.plan, round_, part, event, priced)
                 event = event.model_copy(update={"beside": lead})
-            made[event.name] = event
-        return made
+            priced[event.name] = event
+        return priced
 
     def _event(self, round_: Round, part: Part, level: float) -> Event:
         """The frozen event from which the noise of this part will be drawn."""
@@ -130,12 +130,12 @@ class _Pricing:
             mu *= SURELY
         epsilon = self.each or self.budget.epsilon * share / times
         pure = _is_pure(part, self.budget)
-        needed = _needed(self.plan, name, part, pure)
-        _check_scale(name, needed / (epsilon if pure else mu))
+        sensitivity = _sensitivity(self.plan, name, part, pure)
+        _check_scale(name, sensitivity / (epsilon if pure else mu))
         sampled = round_.takes_part.chance
         if pure:
-            return _pure_event(name, part, needed, epsilon, sampled)
-        return _gaussian(name, part, needed, mu, sampled)
+            return _pure_event(name, part, sensitivity, epsilon, sampled)
+        return _gaussian(name, part, sensitivity, mu, sampled)
 
 
 def _each_report(plan: Plan, budget: Budget) -> float | None:
@@ -143,22 +143,23 @@ def _each_report(plan: Plan, budget: Budget) -> float | None:
     so delta buys more."""
     from tacit.ledger.account.calibrate import response_epsilon
 
-    paid = [p for r, p in plan.parts if not is_beside(r)]
+    paid_parts = [p for r, p in plan.parts if not is_beside(r)]
     alike = all(
-        p.kind is Kind.REPORT and p.printed is None and p.share == paid[0].share for p in paid
+        p.kind is Kind.REPORT and p.printed is None and p.share == paid_parts[0].share
+        for p in paid_parts
     )
-    if len(paid) < 2 or not alike or budget.delta == 0:
+    if len(paid_parts) < 2 or not alike or budget.delta == 0:
         return None
-    return response_epsilon(len(paid), budget.epsilon, budget.delta)
+    return response_epsilon(len(paid_parts), budget.epsilon, budget.delta)
 
 
-def _lead(plan: Plan, later: Round, part: Part, event: Event, made: Mapping[str, Event]) -> str:
+def _lead(plan: Plan, later: Round, part: Part, event: Event, priced: Mapping[str, Event]) -> str:
     """The same part in the first slice or turn, which must exist and cost as much."""
     for first in plan.firsts:
         name = f"{first.name}/{part.name}"
-        if name not in made or not first.takes_part.is_first_of(later.takes_part):
+        if name not in priced or not first.takes_part.is_first_of(later.takes_part):
             continue
-        if made[name].model_copy(update={"name": event.name}) == event:
+        if priced[name].model_copy(update={"name": event.name}) == event:
             return name
     raise SettingError(f"{later.name}/{part.name} has no equal part in {later.takes_part.first}")
 
@@ -167,28 +168,28 @@ def _is_pure(part: Part, budget: Budget) -> bool:
     return part.kind in PURE or budget.delta == 0
 
 
-def _needed(plan: Plan, name: str, part: Part, pure: bool) -> float:
+def _sensitivity(plan: Plan, name: str, part: Part, pure: bool) -> float:
     """How far one unit can move the part, in the norm of its noise."""
     size = plan.moves[id(part.bound)]
-    needed = size.l1 if pure else size.l2
+    sensitivity = size.l1 if pure else size.l2
     if part.kind in BY_ROWS:
-        needed = size.by_rows(part.size)
+        sensitivity = size.by_rows(part.size)
     if part.kind is Kind.INPUT and plan.unit != "value":
         raise SettingError(
             f"{name} lists every cell, so who rated what must be public", remedy="use --unit value"
         )
-    if needed == inf:
+    if sensitivity == inf:
         kind = "pure" if pure else "finite"
         raise SettingError(
             f"the part {name} has no {kind} bound at the unit {plan.unit}",
             remedy="ask for a positive --delta" if pure else "choose another unit",
         )
-    return needed
+    return sensitivity
 
 
 def _check_scale(name: str, scale: float) -> None:
-    least, largest = SCALES
-    if not least <= scale <= largest:
+    smallest, largest = SCALES
+    if not smallest <= scale <= largest:
         raise SettingError(
             f"the noise of {name} would be {scale:.3g} steps of its grid, more or less "
             "than can be drawn",
@@ -196,7 +197,7 @@ def _check_scale(name: str, scale: float) -> None:
         )
 
 
-def _pure_event(name: str, part: Part, needed: float, epsilon: float, sampled: float) -> Event:
+def _pure_event(name: str, part: Part, sensitivity: float, epsilon: float, sampled: float) -> Event:
     """A report, a selection, K-norm noise by rows, or Laplace noise."""
     if part.kind is Kind.REPORT and part.choices:
         return RandomizedChoice(
@@ -207,7 +208,7 @@ def _pure_event(name: str, part: Part, needed: float, epsilon: float, sampled: f
     if part.kind is Kind.SELECTION:
         return Selection(
             name=name,
-            sensitivity=needed,
+            sensitivity=sensitivity,
             epsilon=epsilon,
             candidates=part.numbers,
             sampled=sampled,
@@ -216,8 +217,8 @@ def _pure_event(name: str, part: Part, needed: float, epsilon: float, sampled: f
     if part.kind in BY_ROWS:
         return KNorm(
             name=name,
-            sensitivity=needed,
-            scale=needed / epsilon,
+            sensitivity=sensitivity,
+            scale=sensitivity / epsilon,
             dimension=part.width,
             rows=part.size,
             sampled=sampled,
@@ -225,17 +226,17 @@ def _pure_event(name: str, part: Part, needed: float, epsilon: float, sampled: f
         )
     return Laplace(
         name=name,
-        sensitivity=needed,
-        scale=needed / epsilon,
+        sensitivity=sensitivity,
+        scale=sensitivity / epsilon,
         draws=part.numbers,
         sampled=sampled,
         steps=part.bound.steps,
     )
 
 
-def _gaussian(name: str, part: Part, needed: float, mu: float, sampled: float) -> Event:
+def _gaussian(name: str, part: Part, sensitivity: float, mu: float, sampled: float) -> Event:
     """The closed form for the discrete Gaussian uses sigma^2 - 4."""
-    sigma = sqrt((needed / mu) ** 2 + 4) * (1 + 1e-12)
+    sigma = sqrt((sensitivity / mu) ** 2 + 4) * (1 + 1e-12)
     if sigma < FINEST:
         raise SettingError(
             f"the grid of {name} is too coarse for so little noise: {sigma:.3g} steps, "
@@ -243,7 +244,7 @@ def _gaussian(name: str, part: Part, needed: float, mu: float, sampled: float) -
         )
     return Gaussian(
         name=name,
-        sensitivity=needed,
+        sensitivity=sensitivity,
         sigma=sigma,
         draws=part.numbers,
         sampled=sampled,

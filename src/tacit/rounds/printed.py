@@ -148,18 +148,18 @@ class Cohort(Participation):
         return crowd.raters(self.item)
 
 
-def trimmed(block: Block, least: int, most: int | None, seed: int) -> Block:
-    """The people with more than `least` ratings; at most `most` of them each, at random by
+def trimmed(block: Block, threshold: int, limit: int | None, seed: int) -> Block:
+    """The people with more than `threshold` ratings; at most `limit` of them each, at random by
     a public seed, as papers choose them."""
     counts = np.diff(block.ptr)
     person = np.repeat(np.arange(len(counts)), counts)
-    keep_cell = counts[person] > least
-    if most is not None:
+    keep_cell = counts[person] > threshold
+    if limit is not None:
         chance = np.random.default_rng(seed).random(len(person))
         order = np.lexsort((chance, person))
         rank = np.empty(len(person), np.int64)
         rank[order] = np.arange(len(person)) - np.repeat(block.ptr[:-1], counts)
-        keep_cell &= rank < most
-    kept = np.bincount(person[keep_cell], minlength=len(counts))
-    ptr = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+        keep_cell &= rank < limit
+    retained_counts = np.bincount(person[keep_cell], minlength=len(counts))
+    ptr = np.concatenate([[0], np.cumsum(retained_counts)]).astype(np.int64)
     return Block(block.people, ptr, block.item[keep_cell], block.value[keep_cell])

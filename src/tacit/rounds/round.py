@@ -160,7 +160,7 @@ class Released:
 
 
 @dataclass(frozen=True)
-class Steady:
+class Stationary:
     """What one person adds on average in a week of a calendar: scale x weight x (b - taken),
     with the same weight and b in every week. Numbers, or arrays of the part's numbers."""
 
@@ -187,6 +187,6 @@ class Round:
     chosen: Callable[[AnyState], bool] | None = None
     """From what was released before that earlier round: pure, so that asking twice gives
     one answer."""
-    steady: Callable[[AnyState], Mapping[str, Steady]] | None = None
+    steady: Callable[[AnyState], Mapping[str, Stationary]] | None = None
     """On a calendar, by part: what is the same from week to week, if anything is
     (`tacit.rounds.running`)."""

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.rounds.calendar import Calendar
-from tacit.rounds.round import Released, Steady
+from tacit.rounds.round import Released, Stationary
 
 Floats = NDArray[np.float64]
 
@@ -64,33 +64,37 @@ def arrivals(calendar: Calendar, counts: Sequence[Floats | float]) -> Floats:
     that are not negative and fit them best. Their shape is used and not their size."""
     from scipy.optimize import nnls
 
-    wanted = np.array([float(np.ravel(each)[0]) for each in counts])
-    found, _ = nnls(calendar.mixing(len(wanted)), wanted)
-    return np.asarray(np.maximum(found, NOBODY), np.float64)
+    releases = np.array([float(np.ravel(count)[0]) for count in counts])
+    solution, _ = nnls(calendar.mixing(len(releases)), releases)
+    return np.asarray(np.maximum(solution, NOBODY), np.float64)
 
 
 def running_sums(
-    calendar: Calendar, noisy: Sequence[Floats], sigma: float, came: Floats, known: Sequence[Steady]
+    calendar: Calendar,
+    noisy: Sequence[Floats],
+    sigma: float,
+    came: Floats,
+    beliefs: Sequence[Stationary],
 ) -> Running:
     """The running sums after the last of these weeks, in units of the part; `sigma` is the
-    noise of each release, `came` the people of each week. The last of `known` says what is
+    noise of each release, `came` the people of each week. The last of `beliefs` says what is
     believed about weights now."""
     shape = noisy[-1].shape
-    made = [
-        _estimates(calendar, noisy, sigma, came, known, slice(at, at + CHUNK))
+    chunks = [
+        _estimates(calendar, noisy, sigma, came, beliefs, slice(at, at + CHUNK))
         for at in range(0, noisy[-1].size, CHUNK)
     ]
-    steady, variance, plain, apart, whole, gone, taken = (
-        np.concatenate(each) for each in zip(*made, strict=True)
+    steady, variance, plain, distance_variance, scale_sum, subtracted, subtracted_mean = (
+        np.concatenate(parts) for parts in zip(*chunks, strict=True)
     )
-    moved = _moved(plain - steady, apart, steady, variance)
-    found = variance + moved * apart
+    drift_share = _drift_share(plain - steady, distance_variance, steady, variance)
+    total_variance = variance + drift_share * distance_variance
     return Running(
-        (steady + moved * (plain - steady) - gone).reshape(shape),
-        float(np.sqrt(found.mean())),
-        each=np.sqrt(found).reshape(shape),
-        scale=whole / came.sum(),
-        taken=taken,
+        (steady + drift_share * (plain - steady) - subtracted).reshape(shape),
+        float(np.sqrt(total_variance.mean())),
+        each=np.sqrt(total_variance).reshape(shape),
+        scale=scale_sum / came.sum(),
+        taken=subtracted_mean,
     )
 
 
@@ -117,49 +121,51 @@ def _estimates(
     noisy: Sequence[Floats],
     sigma: float,
     came: Floats,
-    known: Sequence[Steady],
-    some: slice,
+    beliefs: Sequence[Stationary],
+    window: slice,
 ) -> _Estimates:
-    y = np.stack([np.ravel(each)[some] for each in noisy])
+    y = np.stack([np.ravel(week)[window] for week in noisy])
     size = noisy[-1].size
 
     def cut(value: Floats | float) -> Floats:
-        return np.broadcast_to(np.ravel(value), size)[some]
+        return np.broadcast_to(np.ravel(value), size)[window]
 
-    worth = came[:, None] * np.stack([cut(each.scale) for each in known])
-    taken = worth * np.stack([cut(each.taken) for each in known])
-    gone = taken * cut(known[-1].weight)
+    week_scale = came[:, None] * np.stack([cut(week.scale) for week in beliefs])
+    subtracted_scale = week_scale * np.stack([cut(week.taken) for week in beliefs])
+    subtracted = subtracted_scale * cut(beliefs[-1].weight)
     mix = calendar.mixing(len(y))
-    whole = worth.sum(axis=0)
-    seen = mix @ worth
-    square = np.maximum((seen**2).sum(axis=0), TINY)
-    steady = whole * (seen * (y + mix @ gone)).sum(axis=0) / square
-    variance = sigma**2 * whole**2 / square
+    scale_sum = week_scale.sum(axis=0)
+    mixed_scale = mix @ week_scale
+    square = np.maximum((mixed_scale**2).sum(axis=0), TINY)
+    steady = scale_sum * (mixed_scale * (y + mix @ subtracted)).sum(axis=0) / square
+    variance = sigma**2 * scale_sum**2 / square
     rows = calendar.rows[: len(y)][::-1]
     return _Estimates(
         steady,
         variance,
-        rows @ y + gone.sum(axis=0),
+        rows @ y + subtracted.sum(axis=0),
         np.maximum(sigma**2 * float(rows @ rows) - variance, 0.0),
-        whole,
-        gone.sum(axis=0),
-        taken.sum(axis=0) / np.maximum(whole, TINY),
+        scale_sum,
+        subtracted.sum(axis=0),
+        subtracted_scale.sum(axis=0) / np.maximum(scale_sum, TINY),
     )
 
 
-def _moved(distance: Floats, apart: Floats, steady: Floats, variance: Floats) -> Floats:
+def _drift_share(
+    distance: Floats, distance_variance: Floats, steady: Floats, variance: Floats
+) -> Floats:
     """How far each number goes from the steady sum to the plain one: the share of their
     distance that drift explains, the most probable drift being the same share of all sums."""
     size = np.maximum(steady**2 - variance, 0.0)
-    least = max(float(apart.max(initial=0.0)), float(variance.max())) * 1e-9
-    apart = np.maximum(apart, least)
+    floor = max(float(distance_variance.max(initial=0.0)), float(variance.max())) * 1e-9
+    distance_variance = np.maximum(distance_variance, floor)
 
     def cost(drift: float) -> float:
-        wide = apart + drift * size
+        wide = distance_variance + drift * size
         fit = float(np.sum(np.log(wide) + distance**2 / wide))
         return fit + float((np.log(drift / DRIFT) / DRIFT_SPREAD) ** 2)
 
     drift = min(DRIFTS, key=cost)
-    wide = apart + drift * size
+    wide = distance_variance + drift * size
     share = drift * size / wide
     return np.where(distance**2 > FAR * wide, 1.0, share)

@@ -1,7 +1,7 @@
 """Public state, typed: what was released so far, and what follows from it.
 
 A family of methods has a frozen dataclass of its own below `State`, whose fields are numbers,
-arrays and small frozen dataclasses (`Level`, `Weights`, …). A field that a later round will
+arrays and small frozen dataclasses (`GlobalMean`, `Weights`, …). A field that a later round will
 fill is declared with `later()` and says so, by name, if it is read too early.
 
 For the wire a state is a flat mapping of arrays: `packed` and `unpacked` turn one into the
@@ -61,7 +61,7 @@ def later(*, derived: bool = False, grows: bool = False) -> Any:
     return field(default=NOT_YET, metadata={DERIVED: derived, GROWS: grows})
 
 
-def known(value: T) -> TypeGuard[T]:
+def is_filled(value: T) -> TypeGuard[T]:
     """Whether a field was filled."""
     return not isinstance(value, NotYet)
 
@@ -84,7 +84,7 @@ class State:
     @classmethod
     def growing(cls) -> frozenset[str]:
         """Names of the arrays that grow by a row in every round."""
-        return frozenset(each.name for each in fields(cls) if each.metadata.get(GROWS))
+        return frozenset(member.name for member in fields(cls) if member.metadata.get(GROWS))
 
     @classmethod
     def free_axes(cls) -> dict[str, int]:
@@ -94,61 +94,61 @@ class State:
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Self:
         """The state that was packed. A name that this class does not know is refused."""
-        made, used = _built(cls, arrays, "")
+        built, used = _built(cls, arrays, "")
         if unknown := set(arrays) - used:
             raise Failure(f"a state has no field {min(unknown)!r}")
-        found: Self = made
-        return found
+        state: Self = built
+        return state
 
 
 def _flat(value: Any, prefix: str) -> typing.Iterator[tuple[str, NDArray[Any]]]:
-    for each in fields(value):
-        held = getattr(value, each.name)
-        if held is None or isinstance(held, NotYet):
+    for member in fields(value):
+        content = getattr(value, member.name)
+        if content is None or isinstance(content, NotYet):
             continue
-        if each.metadata.get(DERIVED):
+        if member.metadata.get(DERIVED):
             continue
-        name = f"{prefix}{each.name}"
-        if is_dataclass(held):
-            yield from _flat(held, f"{name}.")
+        name = f"{prefix}{member.name}"
+        if is_dataclass(content):
+            yield from _flat(content, f"{name}.")
         else:
-            yield name, np.asarray(held)
+            yield name, np.asarray(content)
 
 
 def _free(cls: type, prefix: str) -> typing.Iterator[tuple[str, int]]:
-    for each in fields(cls):
-        kind = _kinds(cls)[each.name]
-        name = f"{prefix}{each.name}"
+    for member in fields(cls):
+        kind = _kinds(cls)[member.name]
+        name = f"{prefix}{member.name}"
         if is_dataclass(kind):
             yield from _free(typing.cast("type", kind), f"{name}.")
-        elif FREE in each.metadata:
-            yield name, each.metadata[FREE]
+        elif FREE in member.metadata:
+            yield name, member.metadata[FREE]
 
 
 def _built(cls: type, arrays: Arrays, prefix: str) -> tuple[Any, set[str]]:
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     used: set[str] = set()
     for name, kind in _kinds(cls).items():
         path = f"{prefix}{name}"
         if is_dataclass(kind):
             if any(key.startswith(f"{path}.") for key in arrays):
-                given[name], inner = _built(typing.cast("type", kind), arrays, f"{path}.")
+                arguments[name], inner = _built(typing.cast("type", kind), arrays, f"{path}.")
                 used |= inner
         elif path in arrays:
             value = arrays[path]
-            given[name] = kind(value.item()) if kind in (float, int, bool) else value
+            arguments[name] = kind(value.item()) if kind in (float, int, bool) else value
             used.add(path)
-    return cls(**given), used
+    return cls(**arguments), used
 
 
 @cache
 def _kinds(cls: type) -> dict[str, Any]:
     """The type of each field, without its `None`."""
     hints = typing.get_type_hints(cls)
-    found = {}
-    for each in fields(cls):
-        kind = hints[each.name]
+    kinds = {}
+    for member in fields(cls):
+        kind = hints[member.name]
         if isinstance(kind, types.UnionType):
             kind = next(part for part in typing.get_args(kind) if part is not type(None))
-        found[each.name] = kind
-    return found
+        kinds[member.name] = kind
+    return kinds

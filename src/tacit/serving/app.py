@@ -75,17 +75,17 @@ class Server:
 
 def build(folders: Sequence[Path], options: Options | None = None) -> Server:
     """Read the models and put the routes together."""
-    chosen = options or Options()
-    origins = [check_origin(each) for each in chosen.federation]
-    about = {"recommend": chosen.recommend, "federation": origins, "software": software()}
+    settings = options or Options()
+    origins = [check_origin(origin) for origin in settings.federation]
+    about = {"recommend": settings.recommend, "federation": origins, "software": software()}
     shelf = Shelf(
-        name_sources(folders), page_files(chosen.web, chosen.names), about, chosen.precision
+        name_sources(folders), page_files(settings.web, settings.names), about, settings.precision
     )
     shelf.load()
     metrics = Metrics("serve")
-    app = _framework(shelf, chosen)
-    headers = security(origins, tls=chosen.tls)
-    front = Front(app, shelf, headers, metrics, root=chosen.root, logs=chosen.logs)
+    app = _framework(shelf, settings)
+    headers = security(origins, tls=settings.tls)
+    front = Front(app, shelf, headers, metrics, root=settings.root, logs=settings.logs)
     return Server(front, shelf, metrics)
 
 
@@ -153,18 +153,18 @@ def _add_faults(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        told = {"error": str(error.detail).lower()}
-        return JSONResponse(told, error.status_code, error.headers)
+        body = {"error": str(error.detail).lower()}
+        return JSONResponse(body, error.status_code, error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if isinstance(part, int | str))
-        told = f"{place[:200]}: {first['type']}".encode("ascii", "replace").decode()
-        return JSONResponse({"error": told}, 422)
+        first_error = error.errors()[0]
+        field = ".".join(str(part) for part in first_error["loc"] if isinstance(part, int | str))
+        message = f"{field[:200]}: {first_error['type']}".encode("ascii", "replace").decode()
+        return JSONResponse({"error": message}, 422)
 
     @app.exception_handler(TacitError)
-    async def known(_: Request, error: TacitError) -> Response:
+    async def tacit_error(_: Request, error: TacitError) -> Response:
         return JSONResponse({"error": error.message}, 422 if isinstance(error, UsageError) else 500)
 
     @app.exception_handler(Exception)
@@ -181,11 +181,11 @@ def _add_reading(app: FastAPI, shelf: Shelf) -> None:
     """Listed for the OpenAPI document. `Front` answers what exists before these are asked."""
 
     async def ready(request: Request) -> Response:
-        found = shelf.table.get(request.url.path)
-        reply = plain(404, "there is nothing here") if found is None else found.reply(request.scope)
-        told = Response(reply.body, reply.status)
-        told.raw_headers = reply.headers
-        return told
+        asset = shelf.table.get(request.url.path)
+        reply = plain(404, "there is nothing here") if asset is None else asset.reply(request.scope)
+        response = Response(reply.body, reply.status)
+        response.raw_headers = reply.headers
+        return response
 
     async def one(request: Request, name: Name) -> Response:
         return await ready(request)
@@ -193,15 +193,15 @@ def _add_reading(app: FastAPI, shelf: Shelf) -> None:
     async def exact(request: Request, name: Name, digest: Digest) -> Response:
         return await ready(request)
 
-    words: dict[str, Any] = {"content": {TEXT: {}, HTML: {}, JSON: {}}}
-    many: dict[int | str, dict[str, Any]] = {304: {"description": "not modified"}}
+    text_forms: dict[str, Any] = {"content": {TEXT: {}, HTML: {}, JSON: {}}}
+    common: dict[int | str, dict[str, Any]] = {304: {"description": "not modified"}}
     partial_: dict[int | str, dict[str, Any]] = {
-        **many,
+        **common,
         206: {"description": "a range of it", **_binary(PACKED)},
         416: {"description": "no such range"},
     }
     get: Any = partial(app.add_api_route, methods=["GET"], response_class=Response)
-    get("/models", ready, summary="the models", responses={**many, 200: {"content": {JSON: {}}}})
+    get("/models", ready, summary="the models", responses={**common, 200: {"content": {JSON: {}}}})
     for base, handler in (("", ready), ("/models/{name}", one)):
         default = "the default model: " if not base else "a model: "
         get(
@@ -220,14 +220,14 @@ def _add_reading(app: FastAPI, shelf: Shelf) -> None:
             f"{base}/statement",
             handler,
             summary=f"{default}what was promised",
-            responses={**partial_, 200: words},
+            responses={**partial_, 200: text_forms},
         )
-    for what in ("model", "catalogue"):
+    for part in ("model", "catalogue"):
         get(
-            f"/models/{{name}}/{what}/{{digest}}",
+            f"/models/{{name}}/{part}/{{digest}}",
             exact,
-            summary=f"a {what} by its digest, for ever",
-            responses={**partial_, 200: _binary(PACKED if what == "model" else JSON)},
+            summary=f"a {part} by its digest, for ever",
+            responses={**partial_, 200: _binary(PACKED if part == "model" else JSON)},
         )
 
     @app.get("/healthz", summary="whether it serves")
@@ -244,9 +244,9 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
         if served is None:
             raise HTTPException(404, "there is no such model")
         async with slots:
-            told = await asyncio.to_thread(answer, name, served.model, question)
+            recommended = await asyncio.to_thread(answer, name, served.model, question)
         response.headers["cache-control"] = "no-store"
-        return told
+        return recommended
 
     refusals: dict[int | str, dict[str, Any]] = {
         400: {"description": "not JSON"},

@@ -25,10 +25,10 @@ MOST_ROWS = 500
 def read_audits(served: Iterable[Served]) -> list[dict[str, Any]]:
     """The best attack on each claim, model by model; nothing where there was no audit."""
     return [
-        {"model": each.name, **row}
-        for each in served
-        if each.folder is not None
-        for row in _rows(each.folder / FILE)
+        {"model": model.name, **row}
+        for model in served
+        if model.folder is not None
+        for row in _rows(model.folder / FILE)
     ]
 
 
@@ -44,12 +44,12 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         listed = facts.get("best") or facts.get("findings")
     if not isinstance(listed, list):
         return [_unreadable()]
-    return [_row(each) for each in listed[:MOST_ROWS] if isinstance(each, dict)]
+    return [_row(entry) for entry in listed[:MOST_ROWS] if isinstance(entry, dict)]
 
 
 def _row(facts: Mapping[str, Any]) -> dict[str, Any]:
-    words = {name: str(facts.get(name) or "")[:MOST_LETTERS] for name in WORDS}
-    return words | {name: _number(facts.get(name)) for name in NUMBERS}
+    texts = {name: str(facts.get(name) or "")[:MOST_LETTERS] for name in WORDS}
+    return texts | {name: _number(facts.get(name)) for name in NUMBERS}
 
 
 def _number(value: Any) -> float | None:

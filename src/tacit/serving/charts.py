@@ -37,13 +37,13 @@ class _Frame:
 
 
 def spent_chart(
-    title: str, spent: Sequence[Step], caps: Sequence[Step], days: Sequence[str]
+    title: str, steps: Sequence[Step], caps: Sequence[Step], days: Sequence[str]
 ) -> str:
     """Epsilon over time as steps, and the caps that held. `days` are words for the two ends."""
-    times = [step.when for step in (*spent, *caps)]
-    most = max([step.amount for step in (*spent, *caps)], default=1.0) or 1.0
-    frame = _Frame(min(times), max(max(times), min(times) + 1), _round_up(most))
-    parts = [*_axis(frame), _ends(days), _line("spent", frame, spent)]
+    times = [step.when for step in (*steps, *caps)]
+    highest = max([step.amount for step in (*steps, *caps)], default=1.0) or 1.0
+    frame = _Frame(min(times), max(max(times), min(times) + 1), _round_up(highest))
+    parts = [*_axis(frame), _ends(days), _line("spent", frame, steps)]
     if caps:
         parts.append(_line("cap", frame, caps))
     return _svg(title, HEIGHT, parts)
@@ -53,12 +53,12 @@ def cost_chart(title: str, bars: Sequence[tuple[str, float]]) -> str:
     """One bar for each model: what it cost."""
     row = 26
     height = TOP + row * max(len(bars), 1) + 8
-    most = max([amount for _, amount in bars], default=1.0) or 1.0
+    highest = max([amount for _, amount in bars], default=1.0) or 1.0
     label = 240
     parts = list[str]()
-    for place, (name, amount) in enumerate(bars):
-        top = TOP + row * place
-        width = max(amount / most * (WIDTH - label - 90), 1)
+    for index, (name, amount) in enumerate(bars):
+        top = TOP + row * index
+        width = max(amount / highest * (WIDTH - label - 90), 1)
         parts.append(f'<text x="{label - 8}" y="{top + 15}" text-anchor="end">{_cut(name)}</text>')
         parts.append(
             f'<rect class="bar" x="{label}" y="{top + 3}" width="{width:.1f}" height="16"/>'
@@ -68,10 +68,10 @@ def cost_chart(title: str, bars: Sequence[tuple[str, float]]) -> str:
 
 
 def _svg(title: str, height: float, parts: Sequence[str]) -> str:
-    told = html.escape(title, quote=True)
+    safe_title = html.escape(title, quote=True)
     return (
         f'<svg viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}" height="{height:g}" role="img" '
-        f'aria-label="{told}"><title>{told}</title>{"".join(parts)}</svg>'
+        f'aria-label="{safe_title}"><title>{safe_title}</title>{"".join(parts)}</svg>'
     )
 
 

@@ -90,7 +90,7 @@ def pack(shared: Shared, name: str, precision: Precision = "auto") -> PackedMode
         "numbers": dict(shared.numbers),
     }
     return PackedModel(
-        _assemble(facts, coded), {label: each.error for label, each in coded.items()}
+        _assemble(facts, coded), {label: array.error for label, array in coded.items()}
     )
 
 
@@ -99,17 +99,17 @@ def _assemble(facts: dict[str, Any], coded: Mapping[str, _Coded]) -> bytes:
     listed = list[dict[str, Any]]()
     bodies = list[bytes]()
     at = 0
-    for label, each in coded.items():
-        body = np.ascontiguousarray(each.data, TYPES[each.kind]).tobytes()
+    for label, array in coded.items():
+        body = np.ascontiguousarray(array.data, TYPES[array.kind]).tobytes()
         entry: dict[str, Any] = {
             "name": label,
-            "type": each.kind,
-            "shape": list(each.data.shape),
+            "type": array.kind,
+            "shape": list(array.data.shape),
             "at": at,
-            "error": each.error,
+            "error": array.error,
         }
-        if each.steps is not None:
-            entry["steps"] = [float(step) for step in each.steps]
+        if array.steps is not None:
+            entry["steps"] = [float(step) for step in array.steps]
         listed.append(entry)
         bodies.append(body + bytes(-len(body) % ALIGNED))
         at += len(bodies[-1])
@@ -122,7 +122,7 @@ def _assemble(facts: dict[str, Any], coded: Mapping[str, _Coded]) -> bytes:
 
 def _encode(label: str, array: NDArray[Any], precision: Precision) -> _Coded:
     if array.dtype.kind in "iub":
-        return _whole(label, array)
+        return _encode_integers(label, array)
     exact = array.astype(np.float32)
     if not np.isfinite(exact).all():
         raise ModelError(
@@ -144,13 +144,13 @@ def _encode(label: str, array: NDArray[Any], precision: Precision) -> _Coded:
 def _levels(array: NDArray[Any], exact: NDArray[np.float32]) -> _Coded:
     """Each column on its own 255 levels."""
     steps = np.abs(exact).max(axis=0, initial=0.0).astype(np.float32) / np.float32(LEVELS)
-    whole = np.rint(exact / np.where(steps > 0, steps, np.float32(1.0))).astype(np.int8)
-    seen = whole.astype(np.float32) * steps  # as readers do it
-    error = float(np.abs(seen.astype(np.float64) - array).max(initial=0.0))
-    return _Coded("i8", whole, error, steps)
+    levels = np.rint(exact / np.where(steps > 0, steps, np.float32(1.0))).astype(np.int8)
+    decoded = levels.astype(np.float32) * steps  # as readers do it
+    error = float(np.abs(decoded.astype(np.float64) - array).max(initial=0.0))
+    return _Coded("i8", levels, error, steps)
 
 
-def _whole(label: str, array: NDArray[Any]) -> _Coded:
+def _encode_integers(label: str, array: NDArray[Any]) -> _Coded:
     """Places and counts: exact."""
     low, high = int(array.min(initial=0)), int(array.max(initial=0))
     if low < 0 or high >= 2**32:
@@ -169,7 +169,7 @@ def unpack(data: bytes) -> Unpacked:
         if version != VERSION or length > LARGEST_HEADER:
             raise ModelError("the packed model is of another version", remedy="upgrade Tacit")
         header = json.loads(data[16 : 16 + length])
-        arrays = {each["name"]: _decode(data, 16 + length, each) for each in header["arrays"]}
+        arrays = {entry["name"]: _decode(data, 16 + length, entry) for entry in header["arrays"]}
     except (KeyError, TypeError, ValueError, struct.error) as error:
         if isinstance(error, ModelError):
             raise

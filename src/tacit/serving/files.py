@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tacit.serving.joined import scripts, styles
-from tacit.serving.names import PageNames, written
+from tacit.serving.names import PageNames, apply_names
 from tacit.serving.slim import slim
 
 KINDS = {
@@ -29,28 +29,28 @@ NAMED = (".html", ".webmanifest")
 """Files beside scripts that may hold the names of a page."""
 
 
-def sent(root: Path, words: PageNames | None = None) -> dict[str, bytes]:
+def browser_files(root: Path, page_names: PageNames | None = None) -> dict[str, bytes]:
     """What a browser gets of a folder, by name: scripts and styles joined, scripts slimmed, with
     the owner's words for things where there are any."""
     sources = _sources(root)
-    made = {
+    files = {
         name: path.read_bytes()
         for name, path in sources.items()
         if path.suffix not in (".js", ".css")
     }
-    if words is not None:
-        heads = {name: body.decode() for name, body in made.items() if name.endswith(NAMED)}
-        made |= {name: text.encode() for name, text in written(heads, words).items()}
+    if page_names is not None:
+        heads = {name: body.decode() for name, body in files.items() if name.endswith(NAMED)}
+        files |= {name: text.encode() for name, text in apply_names(heads, page_names).items()}
     for kind, join in ((".js", _scripts), (".css", styles)):
         texts = {
             name: path.read_text(encoding="utf-8")
             for name, path in sources.items()
             if path.suffix == kind
         }
-        if words is not None:
-            texts = written(texts, words)
-        made |= {name: text.encode() for name, text in join(texts).items()}
-    return made
+        if page_names is not None:
+            texts = apply_names(texts, page_names)
+        files |= {name: text.encode() for name, text in join(texts).items()}
+    return files
 
 
 def _scripts(sources: Mapping[str, str]) -> dict[str, str]:

@@ -49,45 +49,45 @@ class Front:
             await self.app(scope, receive, send)
             return
         send = in_pieces(send)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         path: str = scope["path"]
         if self.root and not path.startswith(f"{self.root}/"):
-            here = path == self.root
+            is_root = path == self.root
             step = [(b"location", f"{self.root.rsplit('/', 1)[-1]}/".encode())]
-            reply = plain(308, "here", step) if here else plain(404, "there is nothing here")
-            await self._answer("other", reply, scope, send, begun)
+            reply = plain(308, "here", step) if is_root else plain(404, "there is nothing here")
+            await self._answer("other", reply, scope, send, started)
             return
         if self.root:
             path = path[len(self.root) :]
             scope = {**scope, "path": path, "raw_path": path.encode()}
         ready = self.shelf.table.get(path)
         if ready is None:
-            await self._pass_on(scope, receive, send, begun)
+            await self._pass_on(scope, receive, send, started)
         elif scope["method"] in READ:
-            await self._answer(ready.label, ready.reply(scope), scope, send, begun)
+            await self._answer(ready.label, ready.reply(scope), scope, send, started)
         else:
             reply = plain(405, "this can only be read", [(b"allow", b"GET, HEAD")])
-            await self._answer(ready.label, reply, scope, send, begun)
+            await self._answer(ready.label, reply, scope, send, started)
 
     async def _answer(
-        self, label: str, reply: Answered, scope: Scope, send: Send, begun: float
+        self, label: str, reply: Answered, scope: Scope, send: Send, started: float
     ) -> None:
         headers = [*reply.headers, *self.headers]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
-        self._note(label, scope, reply.status, len(reply.body), begun)
+        self._note(label, scope, reply.status, len(reply.body), started)
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, begun: float) -> None:
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, started: float) -> None:
         """To the framework, with a body that is whole and not too long."""
         label = _label(scope["path"])
-        seen = {"status": 500, "size": 0}
+        observed = {"status": 500, "size": 0}
 
-        async def told(message: Message) -> None:
+        async def observe(message: Message) -> None:
             if message["type"] == "http.response.start":
-                seen["status"] = message["status"]
+                observed["status"] = message["status"]
                 message = {**message, "headers": [*message.get("headers", ()), *self.headers]}
             else:
-                seen["size"] += len(message.get("body", b""))
+                observed["size"] += len(message.get("body", b""))
             await send(message)
 
         try:
@@ -95,30 +95,30 @@ class Front:
                 receive = await whole_body(scope["headers"], receive, self.limits)
         except Refused as refused:
             reply = plain(refused.status, refused.words, [(b"connection", b"close")])
-            await self._answer(label, reply, scope, send, begun)
+            await self._answer(label, reply, scope, send, started)
             return
-        await self.app(scope, receive, told)
-        self._note(label, scope, seen["status"], seen["size"], begun)
+        await self.app(scope, receive, observe)
+        self._note(label, scope, observed["status"], observed["size"], started)
 
-    def _note(self, label: str, scope: Scope, status: int, size: int, begun: float) -> None:
+    def _note(self, label: str, scope: Scope, status: int, size: int, started: float) -> None:
         self.metrics.add("requests", 1, f'what="{label}",status="{status}"')
         self.metrics.add("bytes_out", size)
         if self.logs and label not in SILENT:
-            taken = round(1000 * (time.perf_counter() - begun), 2)
+            elapsed = round(1000 * (time.perf_counter() - started), 2)
             facts: Mapping[str, object] = {
                 "method": scope["method"],
                 "path": scope["path"][:LONGEST_PATH],
                 "status": status,
                 "bytes": size,
-                "ms": taken,
+                "ms": elapsed,
             }
             log("request", **facts)
 
 
 def _label(path: str) -> str:
     """Few words, so that metrics stay few."""
-    last = path.rsplit("/", 1)[-1]
-    if last == "recommend":
+    segment = path.rsplit("/", 1)[-1]
+    if segment == "recommend":
         return "recommend"
     if path == "/officer" or path.startswith("/officer."):
         return "officer"

@@ -51,21 +51,21 @@ def scripts(sources: Mapping[str, str]) -> dict[str, str]:
     modules = {name: _Module.read(name, text) for name, text in sources.items()}
     if PAGE[1] not in modules:
         return dict(sources)
-    made = dict[str, str]()
+    joined = dict[str, str]()
     homes = dict[str, str]()
     parts = dict[str, list[str]]()
     for start in PAGE:
         parts[start] = [name for name in _order(modules, start) if name not in homes]
         homes.update(dict.fromkeys(parts[start], start))
-    wanted = {
+    exported = {
         need for name, home in homes.items() for need in modules[name].needs if homes[need] != home
     }
     for start, names in parts.items():
-        made[start] = _joined(modules, start, names, homes, wanted)
+        joined[start] = _joined(modules, start, names, homes, exported)
     for start in ALONE:
         names = _order(modules, start)
-        made[start] = _joined(modules, start, names, dict.fromkeys(names, start), ())
-    return made
+        joined[start] = _joined(modules, start, names, dict.fromkeys(names, start), ())
+    return joined
 
 
 def styles(sources: Mapping[str, str]) -> dict[str, str]:
@@ -74,29 +74,29 @@ def styles(sources: Mapping[str, str]) -> dict[str, str]:
         _resolved(name, path) for name, text in sources.items() for path in _STYLE.findall(text)
     }
 
-    def whole(name: str) -> str:
-        return _STYLE.sub(lambda found: whole(_resolved(name, found[1])), sources[name])
+    def expand(name: str) -> str:
+        return _STYLE.sub(lambda match: expand(_resolved(name, match[1])), sources[name])
 
-    return {name: whole(name) for name in sources if name not in parts}
+    return {name: expand(name) for name in sources if name not in parts}
 
 
 def _order(modules: Mapping[str, _Module], start: str) -> list[str]:
     """Every module that `start` leads to, each after those that it needs."""
-    found = dict[str, None]()
+    ordered = dict[str, None]()
     under_way = set[str]()
 
     def follow(name: str) -> None:
-        if name in found:
+        if name in ordered:
             return
         if name in under_way:
             raise ValueError(f"{name} leads back to itself")
         under_way.add(name)
         for need in modules[name].needs:
             follow(need)
-        found[name] = None
+        ordered[name] = None
 
     follow(start)
-    return list(found)
+    return list(ordered)
 
 
 def _joined(
@@ -104,46 +104,46 @@ def _joined(
     start: str,
     names: Iterable[str],
     homes: Mapping[str, str],
-    wanted: Iterable[str],
+    exported: Iterable[str],
 ) -> str:
     """One script of these modules, `start` last; it shows others those of its own they want."""
     inside = list(names)
     beyond = dict[str, None]()
     for name in inside:
         beyond.update(dict.fromkeys(need for need in modules[name].needs if homes[need] != start))
-    taken = "".join(_taken(start, need, homes[need]) for need in beyond)
+    imports = "".join(_import_line(start, need, homes[need]) for need in beyond)
     bodies = [_wrapped(modules[name], start) for name in inside if name != start]
-    shown = [_name(name) for name in inside if name in set(wanted) - {start}]
-    shows = f"export {{ {', '.join(shown)} }};\n" if shown else ""
-    last = _placed(modules[start], start)
-    return taken + "".join(bodies) + last + shows
+    export_names = [_name(name) for name in inside if name in set(exported) - {start}]
+    shows = f"export {{ {', '.join(export_names)} }};\n" if export_names else ""
+    start_body = _placed(modules[start], start)
+    return imports + "".join(bodies) + start_body + shows
 
 
-def _taken(start: str, need: str, home: str) -> str:
+def _import_line(start: str, need: str, home: str) -> str:
     """How a script gets a module that is in another one."""
     path = _relative(start, home)
-    what = "* as" if need == home else "{"
+    binding = "* as" if need == home else "{"
     end = "" if need == home else " }"
-    return f"import {what} {_name(need)}{end} from '{path}';\n"
+    return f"import {binding} {_name(need)}{end} from '{path}';\n"
 
 
 def _placed(module: _Module, start: str) -> str:
     """Its source, with what it imports taken from the modules beside it."""
 
-    def take(found: re.Match[str]) -> str:
-        if found["names"] is None:
+    def take(match: re.Match[str]) -> str:
+        if match["names"] is None:
             return ""
-        names = found["names"].replace(" as ", ": ")
-        return f"const {{{names}}} = {_name(_resolved(module.name, found['path']))};\n"
+        names = match["names"].replace(" as ", ": ")
+        return f"const {{{names}}} = {_name(_resolved(module.name, match['path']))};\n"
 
-    def go(found: re.Match[str]) -> str:
-        return f"import('{_relative(start, _resolved(module.name, found[1]))}')"
+    def go(match: re.Match[str]) -> str:
+        return f"import('{_relative(start, _resolved(module.name, match[1]))}')"
 
     text = _LATER.sub(go, _IMPORT.sub(take, module.source))
     if module.name == start:
         return text
-    place = _relative(start, module.name)
-    return text.replace(_HERE, f"new URL('{place}', {_HERE})")
+    address = _relative(start, module.name)
+    return text.replace(_HERE, f"new URL('{address}', {_HERE})")
 
 
 def _wrapped(module: _Module, start: str) -> str:
@@ -156,8 +156,8 @@ def _wrapped(module: _Module, start: str) -> str:
     odd = any(" as " in listed for listed in _LISTED.findall(text))
     if odd or re.search(r"^(?:import|export)\b(?!\()", body, re.MULTILINE):
         raise ValueError(f"{module.name} imports or exports in a form that is not known")
-    given = ", ".join(names)
-    return f"const {_name(module.name)} = (() => {{\n{body}\nreturn {{ {given} }};\n}})();\n"
+    exports = ", ".join(names)
+    return f"const {_name(module.name)} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"
 
 
 def _name(path: str) -> str:

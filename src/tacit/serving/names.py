@@ -45,11 +45,11 @@ def names(
 ) -> PageNames:
     """The owner's words where there are any, else the `usual` ones."""
     base = usual or PageNames()
-    one, many = _pair("--noun", noun) or (base.one, base.many)
+    singular, plural = _pair("--noun", noun) or (base.one, base.many)
     of, several = _pair("--kind", kind) or (base.kind, base.kinds)
     if title is not None:
         _check("--title", title)
-    return PageNames(title or base.title, one, many, of, several)
+    return PageNames(title or base.title, singular, plural, of, several)
 
 
 def _pair(option: str, text: str | None) -> tuple[str, str] | None:
@@ -75,22 +75,22 @@ def _check(option: str, text: str) -> None:
         )
 
 
-def written(files: Mapping[str, str], words: PageNames) -> dict[str, str]:
+def apply_names(files: Mapping[str, str], page_names: PageNames) -> dict[str, str]:
     """The page's texts with these words: in its script, its head and its manifest."""
-    made = dict(files)
-    if TEXTS in made:
-        line = f"const named = {json.dumps(asdict(words))};"
-        made[TEXTS], found = _LINE.subn(lambda _: line, made[TEXTS])
-        assert found == 1  # the page has one line of names
-    if WORKER in made:
+    texts = dict(files)
+    if TEXTS in texts:
+        line = f"const named = {json.dumps(asdict(page_names))};"
+        texts[TEXTS], count = _LINE.subn(lambda _: line, texts[TEXTS])
+        assert count == 1  # the page has one line of names
+    if WORKER in texts:
         # A browser that has a copy of the page notices other words as it does other files.
-        mark = hashlib.sha256(repr(words).encode()).hexdigest()[:8]
-        made[WORKER] = _VERSION.sub(rf"\g<1>-{mark}'", made[WORKER])
-    if "index.html" in made:
-        title = f"<title>{html.escape(words.title)}</title>"
-        made["index.html"] = made["index.html"].replace("<title>Tacit</title>", title)
-    if "manifest.webmanifest" in made:
-        facts = json.loads(made["manifest.webmanifest"])
-        facts |= {"name": words.title, "short_name": words.title}
-        made["manifest.webmanifest"] = json.dumps(facts, indent=2)
-    return made
+        mark = hashlib.sha256(repr(page_names).encode()).hexdigest()[:8]
+        texts[WORKER] = _VERSION.sub(rf"\g<1>-{mark}'", texts[WORKER])
+    if "index.html" in texts:
+        title = f"<title>{html.escape(page_names.title)}</title>"
+        texts["index.html"] = texts["index.html"].replace("<title>Tacit</title>", title)
+    if "manifest.webmanifest" in texts:
+        facts = json.loads(texts["manifest.webmanifest"])
+        facts |= {"name": page_names.title, "short_name": page_names.title}
+        texts["manifest.webmanifest"] = json.dumps(facts, indent=2)
+    return texts

@@ -67,8 +67,8 @@ class Officer:
 
     def admits(self, header: str | None) -> bool:
         """Whether `Authorization` holds the token: as a bearer, or as a browser's password."""
-        scheme, given = [*(header or "").split(" ", 1), ""][:2]
-        secret = given.strip().encode()
+        scheme, credentials = [*(header or "").split(" ", 1), ""][:2]
+        secret = credentials.strip().encode()
         if scheme.lower() == "basic":
             try:
                 secret = b64decode(secret, validate=True).partition(b":")[2]
@@ -84,33 +84,33 @@ def read_book(ledger: str | None, served: Mapping[str, Served]) -> list[dict[str
     store = open_store(ledger)
     with store.read() as session:
         names = [] if session is None else sealed_populations(store, session)
-    known = {str(each.facts["digest"]): name for name, each in served.items()}
-    return [_population(Book(store, name), known) for name in names]
+    name_of_digest = {str(model.facts["digest"]): name for name, model in served.items()}
+    return [_population(Book(store, name), name_of_digest) for name in names]
 
 
-def _population(book: Book, known: Mapping[str, str]) -> dict[str, Any]:
+def _population(book: Book, name_of_digest: Mapping[str, str]) -> dict[str, Any]:
     state = BookState()
     rows = list[dict[str, Any]]()
     entries = book.entries()
-    made = {entry.of: entry.artefact for entry in entries if entry.kind == "commit"} | {
+    artefacts = {entry.of: entry.artefact for entry in entries if entry.kind == "commit"} | {
         entry.number: entry.artefact for entry in entries if entry.kind == "week"
     }
     for entry in entries:
         state.after(entry)
-        rows.append(_row(entry, state, made.get(entry.number), known))
+        rows.append(_row(entry, state, artefacts.get(entry.number), name_of_digest))
     return {
         "population": book.population,
         "entries": rows,
-        "spent": [asdict(each) for each in book.spent().units],
+        "spent": [asdict(total) for total in book.spent().units],
         "head": entries[-1].hash if entries else None,
     }
 
 
 def _row(
-    entry: Entry, state: BookState, artefact: str | None, known: Mapping[str, str]
+    entry: Entry, state: BookState, artefact: str | None, name_of_digest: Mapping[str, str]
 ) -> dict[str, Any]:
     unit = entry.unit
-    now = state.spent(unit, SHOWN_DELTA) if unit is not None else None
+    spent = state.spent(unit, SHOWN_DELTA) if unit is not None else None
     budget = entry.budget or entry.cap or (None, None)
     return {
         "number": entry.number,
@@ -121,10 +121,10 @@ def _row(
         "purpose": entry.purpose,
         "epsilon": budget[0],
         "delta": budget[1],
-        "spent": now.epsilon if now else None,
-        "cap": now.cap if now else None,
+        "spent": spent.epsilon if spent else None,
+        "cap": spent.cap if spent else None,
         "artefact": artefact or entry.artefact,
-        "served_as": known.get(artefact or ""),
+        "served_as": name_of_digest.get(artefact or ""),
         "version": entry.version,
     }
 
@@ -134,9 +134,9 @@ def as_csv(populations: list[dict[str, Any]]) -> str:
     return csv_text(
         COLUMNS,
         (
-            {"population": each["population"], **row}
-            for each in populations
-            for row in each["entries"]
+            {"population": population["population"], **row}
+            for population in populations
+            for row in population["entries"]
         ),
     )
 
@@ -157,16 +157,16 @@ def add_officer(app: FastAPI, officer: Officer, served: Callable[[], Mapping[str
 
     @app.get("/officer", summary="for the officer: a page", **options)
     async def page(request: Request) -> Response:
-        found = await populations(request)
+        books = await populations(request)
         models = list(served().values())
         audits = await asyncio.to_thread(read_audits, models)
-        return HTMLResponse(officer_page(found, models, audits), headers=private)
+        return HTMLResponse(officer_page(books, models, audits), headers=private)
 
     @app.get("/officer.json", summary="for the officer: the book", **options)
     async def as_json(request: Request) -> Response:
-        found = await populations(request)
+        books = await populations(request)
         audits = await asyncio.to_thread(read_audits, served().values())
-        return JSONResponse({"populations": found, "audits": audits}, headers=private)
+        return JSONResponse({"populations": books, "audits": audits}, headers=private)
 
     @app.get("/officer.csv", summary="for the officer: every entry as a table", **options)
     async def table(request: Request) -> Response:

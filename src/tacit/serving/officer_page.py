@@ -30,7 +30,7 @@ def officer_page(
         about,
         _models(served),
         _audits(audits),
-        *(_population(each) for each in populations),
+        *(_population(population) for population in populations),
     ]
     if not populations:
         parts.append("<p>The book is empty: nothing was ever charged to it.</p>")
@@ -40,14 +40,14 @@ def officer_page(
 def _models(served: Sequence[Served]) -> str:
     rows = [
         (
-            f'<a href="models/{_text(each.name)}/statement.html">{_text(each.name)}</a>',
-            _text(each.facts["method"]),
-            _text(each.facts["promise"]["certified"]),
-            _number(each.facts["promise"].get("epsilon")),
-            _number(each.facts["promise"].get("delta")),
-            _text(each.facts["promise"]["unit"]),
+            f'<a href="models/{_text(model.name)}/statement.html">{_text(model.name)}</a>',
+            _text(model.facts["method"]),
+            _text(model.facts["promise"]["certified"]),
+            _number(model.facts["promise"].get("epsilon")),
+            _number(model.facts["promise"].get("delta")),
+            _text(model.facts["promise"]["unit"]),
         )
-        for each in served
+        for model in served
     ]
     heads = ("model and statement", "method", "promise", "epsilon", "delta", "unit")
     return "<h2>Models that are served</h2>" + _table(heads, rows)
@@ -80,12 +80,12 @@ def _audits(audits: Sequence[Mapping[str, Any]]) -> str:
         for row in audits
         if row["measured"] is not None
     ]
-    drawn = cost_chart("Epsilon that an attack measured", bars) if bars else ""
+    chart = cost_chart("Epsilon that an attack measured", bars) if bars else ""
     note = (
         '<p class="faint">Measured is what an attack surely reached, never more than what is '
         "true; a claim stands while it is not above.</p>"
     )
-    figure = f"<figure>{drawn}</figure>" if drawn else ""
+    figure = f"<figure>{chart}</figure>" if chart else ""
     return title + _table(heads, rows) + figure + note
 
 
@@ -129,27 +129,27 @@ def _population(facts: Mapping[str, Any]) -> str:
 
 def _total(total: Mapping[str, Any]) -> str:
     about = UNITS[total["unit"]]
-    told = f"epsilon {total['epsilon']:.4g} at delta {total['delta']:g}, {total['entries']} charged"
+    text = f"epsilon {total['epsilon']:.4g} at delta {total['delta']:g}, {total['entries']} charged"
     if total["cap"] is None:
-        told += "; no cap is set"
+        text += "; no cap is set"
     else:
-        told += f"; the cap is {total['cap']:.4g}, and {total['left']:.4g} is left"
+        text += f"; the cap is {total['cap']:.4g}, and {total['left']:.4g} is left"
     if total["unbounded"]:
-        told += f"; {total['unbounded']} entries that nothing bounds are not in the sum"
-    return f"<h3>Spent on {about}</h3><p>{html.escape(told)}.</p>"
+        text += f"; {total['unbounded']} entries that nothing bounds are not in the sum"
+    return f"<h3>Spent on {about}</h3><p>{html.escape(text)}.</p>"
 
 
 def _over_time(total: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     of_unit = [row for row in rows if row["unit"] == total["unit"] and row["spent"] is not None]
     if not of_unit:
         return ""
-    first = _seconds(of_unit[0]["time"])
-    spent = [Step(first, 0.0), *(Step(_seconds(r["time"]), r["spent"]) for r in of_unit)]
+    start = _seconds(of_unit[0]["time"])
+    steps = [Step(start, 0.0), *(Step(_seconds(r["time"]), r["spent"]) for r in of_unit)]
     caps = [Step(_seconds(row["time"]), row["cap"]) for row in of_unit if row["cap"] is not None]
     title = f"Epsilon spent on {UNITS[total['unit']]} over time"
-    drawn = spent_chart(title, spent, caps, [of_unit[0]["time"][:10], of_unit[-1]["time"][:10]])
+    chart = spent_chart(title, steps, caps, [of_unit[0]["time"][:10], of_unit[-1]["time"][:10]])
     note = "Composed over all entries so far" + ("; dashed, the cap." if caps else ".")
-    return f"<figure>{drawn}<figcaption>{note}</figcaption></figure>"
+    return f"<figure>{chart}<figcaption>{note}</figcaption></figure>"
 
 
 def _costs(rows: Sequence[Mapping[str, Any]]) -> str:

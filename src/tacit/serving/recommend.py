@@ -63,22 +63,22 @@ class Recommended(BaseModel):
 
 def answer(name: str, model: Model, question: Question) -> Recommended:
     """From the published model and these ratings alone."""
-    told = list[tuple[str, float | None, None, None]]()
+    rated = list[tuple[str, float | None, None, None]]()
     unknown = list[str]()
-    for each in question.ratings:
-        if _knows(model, each.item):
-            told.append((each.item, each.rating, None, None))
+    for rating in question.ratings:
+        if _is_in_model(model, rating.item):
+            rated.append((rating.item, rating.rating, None, None))
         else:
-            unknown.append(each.item)
-    own = model.own(told).own
-    exclude = [item for item in question.exclude if _knows(model, item)]
-    lines = model.recommend_own(own, question.n, by=question.by, exclude=exclude)
+            unknown.append(rating.item)
+    user_ratings = model.own(rated).own
+    exclude = [item for item in question.exclude if _is_in_model(model, item)]
+    lines = model.recommend_own(user_ratings, question.n, by=question.by, exclude=exclude)
     return Recommended(
         model=name, recommendations=[_line(model, line) for line in lines], unknown=unknown
     )
 
 
-def _knows(model: Model, text: str) -> bool:
+def _is_in_model(model: Model, text: str) -> bool:
     """Without a search for what looks alike, which would cost a server too much."""
     catalogue = model.shared.catalogue
     titles = catalogue.by_title

@@ -90,15 +90,17 @@ def _instead(error: OSError) -> str:
     return "choose another --port"
 
 
-def run(server: Server, place: Place, ready: Callable[[str, str | None], None]) -> None:
+def run(server: Server, address: Place, ready: Callable[[str, str | None], None]) -> None:
     """Serve until told to stop. `ready` hears the addresses of the page and of the metrics."""
     with contextlib.ExitStack() as open_sockets:
-        page = open_sockets.enter_context(listen(place.host, place.port))
-        beside = None
-        if place.metrics_port is not None:
-            beside = open_sockets.enter_context(listen(place.metrics_host, place.metrics_port))
+        page = open_sockets.enter_context(listen(address.host, address.port))
+        metrics_socket = None
+        if address.metrics_port is not None:
+            metrics_socket = open_sockets.enter_context(
+                listen(address.metrics_host, address.metrics_port)
+            )
         with asyncio.Runner(loop_factory=_loop()) as runner:
-            runner.run(_serve(server, place, page, beside, ready))
+            runner.run(_serve(server, address, page, metrics_socket, ready))
 
 
 def _loop() -> Callable[[], asyncio.AbstractEventLoop]:
@@ -109,7 +111,7 @@ def _loop() -> Callable[[], asyncio.AbstractEventLoop]:
     return uvloop.new_event_loop
 
 
-def _config(app: Any, place: Place | None) -> uvicorn.Config:
+def _config(app: Any, address: Place | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         ws="none",
@@ -117,28 +119,31 @@ def _config(app: Any, place: Place | None) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        date_header=place is not None,
+        date_header=address is not None,
         proxy_headers=False,
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
-        ssl_certfile=place.tls_cert if place else None,
-        ssl_keyfile=place.tls_key if place else None,
+        ssl_certfile=address.tls_cert if address else None,
+        ssl_keyfile=address.tls_key if address else None,
     )
 
 
 async def _serve(
     server: Server,
-    place: Place,
+    address: Place,
     page: socket.socket,
-    beside: socket.socket | None,
+    metrics_socket: socket.socket | None,
     ready: Callable[[str, str | None], None],
 ) -> None:
-    scheme = "https" if place.tls_cert else "http"
-    addresses = (_address(scheme, page), _address("http", beside) if beside else None)
+    scheme = "https" if address.tls_cert else "http"
+    addresses = (
+        _address(scheme, page),
+        _address("http", metrics_socket) if metrics_socket else None,
+    )
     make_room()
-    crowd = Crowd(min(CONNECTIONS, most_connections()), place.proxies)
-    main = _Server(_config(server.app, place), crowd, lambda: ready(*addresses))
+    crowd = Crowd(min(CONNECTIONS, most_connections()), address.proxies)
+    main = _Server(_config(server.app, address), crowd, lambda: ready(*addresses))
     loop = asyncio.get_running_loop()
     tasks = set[asyncio.Task[None]]()
 
@@ -149,11 +154,11 @@ async def _serve(
 
     with contextlib.suppress(NotImplementedError, AttributeError):  # no SIGHUP on some systems
         loop.add_signal_handler(signal.SIGHUP, reload)
-    if beside is None:
+    if metrics_socket is None:
         await main.serve([page])
         return
     second = _Beside(_config(metrics_app(server), None), crowd)
-    watching = asyncio.create_task(second.serve([beside]))
+    watching = asyncio.create_task(second.serve([metrics_socket]))
     await main.serve([page])
     second.should_exit = True
     await watching

@@ -87,22 +87,22 @@ class Shelf:
             return self._refresh(force)
 
     def _refresh(self, force: bool) -> list[str]:
-        told = list[str]()
+        messages = list[str]()
         models = dict(self.models)
         for source in self.sources:
             if not force and _stamp(source.folder) in (source.stamp, None):
                 continue
             try:
                 models[source.name] = self._read(source)
-                told.append(f"{source.name}: read")
+                messages.append(f"{source.name}: read")
             except TacitError as error:
                 self.failures += 1
                 source.stamp = _stamp(source.folder)  # not again before it changes again
-                told.append(f"{source.name}: kept as it was; {error.message}")
+                messages.append(f"{source.name}: kept as it was; {error.message}")
         if any(models[name] is not self.models[name] for name in models):
             self.reloads += 1
             self._publish(models)
-        return told
+        return messages
 
     @property
     def default(self) -> str:
@@ -117,19 +117,23 @@ class Shelf:
 
     def _publish(self, models: Mapping[str, Served]) -> None:
         now = time.monotonic()
-        self._old = {path: kept for path, kept in self._old.items() if kept[0] > now}
+        self._old = {path: entry for path, entry in self._old.items() if entry[0] > now}
         for name, served in self.models.items():
             if models.get(name) is not served:
-                lasting = {f"/models/{name}/{path}": each for path, each in served.lasting.items()}
-                self._old |= {path: (now + KEPT, each) for path, each in lasting.items()}
-        table: dict[str, Asset | Variants] = {path: each for path, (_, each) in self._old.items()}
+                permanent = {
+                    f"/models/{name}/{path}": asset for path, asset in served.lasting.items()
+                }
+                self._old |= {path: (now + KEPT, asset) for path, asset in permanent.items()}
+        table: dict[str, Asset | Variants] = {path: asset for path, (_, asset) in self._old.items()}
         for name, served in models.items():
-            told = _statements(name, served.stored, f"../../{STYLE}")
-            both = {**served.answers, **served.lasting, **told}
-            table |= {f"/models/{name}/{path}": each for path, each in both.items()}
-        first = models[self.default]
-        told = _statements(first.name, first.stored, STYLE)
-        table |= {f"/{path}": each for path, each in {**first.answers, **told}.items()}
+            statements = _statements(name, served.stored, f"../../{STYLE}")
+            assets = {**served.answers, **served.lasting, **statements}
+            table |= {f"/models/{name}/{path}": asset for path, asset in assets.items()}
+        default_model = models[self.default]
+        statements = _statements(default_model.name, default_model.stored, STYLE)
+        table |= {
+            f"/{path}": asset for path, asset in {**default_model.answers, **statements}.items()
+        }
         listed = {
             "default": self.default,
             **self.about,
@@ -146,7 +150,7 @@ def serve_model(name: str, folder: Path, precision: Precision = "auto") -> Serve
     model = Asset("model", PACKED, packed.data)
     catalogue = Asset("catalogue", JSON, _catalogue(shared.catalogue, shared.digest()))
     promise = Statement.from_json(stored)
-    paths = {each: f"{each.label}/{each.digest}" for each in (model, catalogue)}
+    paths = {asset: f"{asset.label}/{asset.digest}" for asset in (model, catalogue)}
     base = f"models/{name}/"
     facts = {
         "name": name,
@@ -164,41 +168,43 @@ def serve_model(name: str, folder: Path, precision: Precision = "auto") -> Serve
         "promise": promise.model_dump(mode="json", include=PROMISED),
     }
     answers: dict[str, Asset | Variants] = {"model": model, "catalogue": catalogue}
-    lasting = {path: each.forever() for each, path in paths.items()}
-    whole = Model(shared, stored)
-    return Served(name, whole, stored, answers, lasting, facts, folder)
+    permanent = {path: asset.forever() for asset, path in paths.items()}
+    loaded = Model(shared, stored)
+    return Served(name, loaded, stored, answers, permanent, facts, folder)
 
 
 def _statements(name: str, stored: str, style: str) -> Table:
-    found = statement_assets(name, stored, style)
-    return {f"statement{suffix}": each for suffix, each in found.items()}
+    assets = statement_assets(name, stored, style)
+    return {f"statement{suffix}": asset for suffix, asset in assets.items()}
 
 
 def _catalogue(catalogue: Catalogue, digest: str) -> bytes:
     facts = catalogue_facts(catalogue)
-    told = {name: facts[name] for name in ("ids", "titles", "years", "tags", "tagged")}
-    words = json.dumps({"digest": digest, **told}, ensure_ascii=False, separators=(",", ":"))
-    return words.encode()
+    fields = {name: facts[name] for name in ("ids", "titles", "years", "tags", "tagged")}
+    text = json.dumps({"digest": digest, **fields}, ensure_ascii=False, separators=(",", ":"))
+    return text.encode()
 
 
 def _stamp(folder: Path) -> Stamp | None:
     try:
-        seen = (folder / "model.json").stat()
+        status = (folder / "model.json").stat()
     except OSError:  # just being replaced
         return None
-    return seen.st_mtime_ns, seen.st_ino, seen.st_size
+    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 def name_sources(folders: Sequence[Path]) -> list[Source]:
     """Each by the name of its folder, as far as an address can hold it."""
-    found = list[Source]()
+    sources = list[Source]()
     for folder in folders:
         bare = re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip(".-") or "model"
-        taken = {source.name for source in found}
+        used = {source.name for source in sources}
         name = next(
-            each for each in (bare, *(f"{bare}-{k}" for k in range(2, 1000))) if each not in taken
+            candidate
+            for candidate in (bare, *(f"{bare}-{k}" for k in range(2, 1000)))
+            if candidate not in used
         )
-        found.append(Source(name, folder))
-    if not found:
+        sources.append(Source(name, folder))
+    if not sources:
         raise SettingError("there is no model to serve", remedy="name a folder, or give --demo")
-    return found
+    return sources

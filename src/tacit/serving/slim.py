@@ -56,10 +56,10 @@ def _slim(source: str, at: int, end: str | None) -> tuple[str, int]:
             return _tightened(out), at
         depth += (letter == "{") - (letter == "}")
         if letter == "/" and _begins_value(out):
-            found = _EXPRESSION.match(source, at)
-            if found:
-                out.append(found.group())
-                at = found.end()
+            match = _EXPRESSION.match(source, at)
+            if match:
+                out.append(match.group())
+                at = match.end()
                 continue
         piece = _PIECE.match(source, at)
         assert piece is not None  # the last alternative takes any letter
@@ -97,8 +97,8 @@ def _template(source: str, at: int) -> tuple[str, int]:
 
 
 def _begins_value(out: list[str]) -> bool:
-    before = next((piece for piece in reversed(out) if piece not in (" ", "\n")), "\n")
-    return before in _WORDS_BEFORE_VALUE or (before[-1] in _BEFORE_VALUE and len(before) == 1)
+    previous = next((piece for piece in reversed(out) if piece not in (" ", "\n")), "\n")
+    return previous in _WORDS_BEFORE_VALUE or (previous[-1] in _BEFORE_VALUE and len(previous) == 1)
 
 
 def _tightened(pieces: list[str]) -> str:

@@ -20,11 +20,11 @@ SIGNED = "application/vnd.tacit.signed+json"
 def statement_assets(name: str, stored: str, style: str) -> dict[str, Asset | Variants]:
     """By suffix; without one `Accept` chooses. `style` is the address of the style sheet."""
     promise = Statement.from_json(stored)
-    words = Asset("statement", TEXT, (str(promise) + "\n").encode())
+    plain_text = Asset("statement", TEXT, (str(promise) + "\n").encode())
     page = Asset("statement", HTML, statement_page(name, promise, style).encode())
     exact = Asset("statement", JSON, stored.encode())
-    forms = (words, page, exact, *_signed(promise))
-    return {".txt": words, ".html": page, ".json": exact, "": Variants(forms)}
+    forms = (plain_text, page, exact, *_signed(promise))
+    return {".txt": plain_text, ".html": page, ".json": exact, "": Variants(forms)}
 
 
 def _signed(promise: Statement) -> tuple[Asset, ...]:
@@ -32,23 +32,23 @@ def _signed(promise: Statement) -> tuple[Asset, ...]:
     nobody signed it."""
     if promise.signature is None or promise.signer is None:
         return ()
-    more = (
+    signature_headers = (
         (b"tacit-signature", promise.signature.encode()),
         (b"tacit-key", promise.signer.encode()),
     )
     body = message(promise).removeprefix(DOMAIN)
-    return (Asset("statement", SIGNED, body, more=more),)
+    return (Asset("statement", SIGNED, body, more=signature_headers),)
 
 
 def statement_page(name: str, promise: Statement, style: str) -> str:
     """The promise as a page."""
-    told = list[str]()
-    for first, *items in _paragraphs(promise):
+    paragraphs = list[str]()
+    for lead, *items in _paragraphs(promise):
         listed = "".join(f"<li>{coded(item)}</li>" for item in items)
-        told.append(f"<li><p>{coded(first)}</p>{f'<ul>{listed}</ul>' if listed else ''}</li>")
+        paragraphs.append(f"<li><p>{coded(lead)}</p>{f'<ul>{listed}</ul>' if listed else ''}</li>")
     title = f"Privacy statement: {_TITLE[promise.certified].lower()}"
     body = f"<h1>{html.escape(title)}</h1><p>Model <code>{html.escape(name)}</code></p>"
-    return page(f"{title} ({name})", f"{body}<ol>{''.join(told)}</ol>", style)
+    return page(f"{title} ({name})", f"{body}<ol>{''.join(paragraphs)}</ol>", style)
 
 
 def page(title: str, body: str, style: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from tacit.serving.files import KINDS, sent
+from tacit.serving.files import KINDS, browser_files
 from tacit.serving.http.answer import Asset, Variants
 from tacit.serving.names import PageNames
 
@@ -18,15 +18,15 @@ def web_folder() -> Path:
 
 
 def page_files(
-    folder: Path | None = None, words: PageNames | None = None
+    folder: Path | None = None, page_names: PageNames | None = None
 ) -> dict[str, Asset | Variants]:
     """Every file of the page by its address; the front page also at `/`."""
-    found: dict[str, Asset | Variants] = {
+    assets: dict[str, Asset | Variants] = {
         f"/{name}": Asset("page", KINDS[Path(name).suffix], body)
-        for name, body in sorted(sent(folder or web_folder(), words).items())
+        for name, body in sorted(browser_files(folder or web_folder(), page_names).items())
     }
-    if f"/{FRONT}" in found:
-        found["/"] = found[f"/{FRONT}"]
+    if f"/{FRONT}" in assets:
+        assets["/"] = assets[f"/{FRONT}"]
     style = Path(str(files("tacit.serving"))) / "pages" / "plain.css"
-    found["/plain.css"] = Asset("page", KINDS[".css"], style.read_bytes())
-    return found
+    assets["/plain.css"] = Asset("page", KINDS[".css"], style.read_bytes())
+    return assets

@@ -72,12 +72,12 @@ class AloneTests:
         says so; with one it has."""
         for unit, method in self.each(delta):
             try:
-                found = find(method)
+                differences = find(method)
             except SettingError:
                 if delta > 0:
                     raise
                 continue
-            assert not found, f"{method.name} at the unit {unit}: {found}"
+            assert not differences, f"{method.name} at the unit {unit}: {differences}"
 
     @pytest.mark.parametrize("noise", ["off", "injected"])
     @pytest.mark.parametrize("delta", DELTAS)
@@ -87,8 +87,8 @@ class AloneTests:
         """Whoever else is in her block, and whatever they have rated."""
 
         def find(method: Method) -> list[str]:
-            drawn = np.random.default_rng(SEED).bytes
-            with _inject(drawn) if noise == "injected" else nullcontext():
+            source = np.random.default_rng(SEED).bytes
+            with _inject(source) if noise == "injected" else nullcontext():
                 return [
                     fault
                     for users in (FEW, MANY)
@@ -112,4 +112,6 @@ class AloneTests:
         self, ratings: Ratings, items: Catalogue, delta: float, most: int | None
     ) -> None:
         """A hunt over neighbouring data sets, through the engine's sum over all people."""
-        self.for_each(delta, lambda method: broken(method, items, ratings, users=FEW, most=most))
+        self.for_each(
+            delta, lambda method: broken(method, items, ratings, users=FEW, max_ratings=most)
+        )

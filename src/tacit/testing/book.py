@@ -97,20 +97,20 @@ class BookTests:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         charge(book, gaussian(0.9))
-        before = book.head
+        head = book.head
         with pytest.raises(BudgetError, match="overspent"):
             charge(book, gaussian(0.9))
-        assert book.head == before
+        assert book.head == head
 
     def test_what_is_left_can_be_spent_and_no_more(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 1e-6, "user")
         charge(book, gaussian(0.7))
-        left = book.spent()["user"].left
-        assert left is not None
+        remaining = book.spent()["user"].left
+        assert remaining is not None
         with pytest.raises(BudgetError):
-            charge(book, gaussian(left * 1.001))
-        charge(book, gaussian(left * 0.999))
+            charge(book, gaussian(remaining * 1.001))
+        charge(book, gaussian(remaining * 0.999))
 
     def test_check_refuses_and_writes_nothing(self, make_book: MakeBook) -> None:
         book = make_book()
@@ -203,8 +203,8 @@ class BookTests:
 
     def test_an_evaluation_is_booked_once_and_costs_nothing(self, make_book: MakeBook) -> None:
         book = make_book()
-        first = charge(book, EvaluationEvent(name="evaluate"))
-        assert charge(book, EvaluationEvent(name="evaluate")) == first
+        receipt = charge(book, EvaluationEvent(name="evaluate"))
+        assert charge(book, EvaluationEvent(name="evaluate")) == receipt
         assert len(book.entries()) == 1
         assert book.spent()["user"].epsilon == 0
 
@@ -227,9 +227,9 @@ class BookTests:
         book = make_book()
         receipt = charge(book, gaussian(1.0))
         book.commit(receipt, ARTEFACT)
-        found = book.find(ARTEFACT)
-        assert found is not None
-        assert found.number == receipt.number
+        entry = book.find(ARTEFACT)
+        assert entry is not None
+        assert entry.number == receipt.number
 
     def test_a_commit_may_be_repeated_but_not_changed(self, make_book: MakeBook) -> None:
         book = make_book()
@@ -287,23 +287,23 @@ class BookTests:
     def test_threads_share_a_book(self, make_book: MakeBook) -> None:
         book = make_book()
         book.cap(1.0, 0.0, "user")
-        done: list[bool] = []
+        charged: list[bool] = []
 
         def spend() -> None:
             for _ in range(4):
                 try:
                     charge(book, laplace(0.1))
-                    done.append(True)
+                    charged.append(True)
                 except BudgetError:
-                    done.append(False)
+                    charged.append(False)
 
         threads = [threading.Thread(target=spend) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sum(done) == 10
-        assert len(done) == 16
+        assert sum(charged) == 10
+        assert len(charged) == 16
         assert book.verify().entries == 11
 
     @pytest.mark.parametrize(

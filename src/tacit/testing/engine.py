@@ -50,13 +50,13 @@ class EngineTests:
 
     def test_sums_do_not_depend_on_workers(self, ratings: Ratings) -> None:
         round_ = self.round(ratings)
-        found = [
+        sums = [
             self.make(ratings, workers).run(round_, State(), NoNoise())["sum"].value
             for workers in (1, 2, 5)
         ]
-        assert found[0].any()
-        assert np.array_equal(found[0], found[1])
-        assert np.array_equal(found[0], found[2])
+        assert sums[0].any()
+        assert np.array_equal(sums[0], sums[1])
+        assert np.array_equal(sums[0], sums[2])
 
     def test_nothing_is_released_unpaid(self, ratings: Ratings) -> None:
         with pytest.raises(Failure):

@@ -26,24 +26,24 @@ def few_films() -> Catalogue:
     return one_of(EVERY, sample_catalogue())
 
 
-def one_of(every: int, whole: Catalogue) -> Catalogue:
+def one_of(every: int, catalogue: Catalogue) -> Catalogue:
     """One item of every so many."""
-    assert whole.titles is not None
-    assert whole.years is not None
-    assert whole.tagged is not None
+    assert catalogue.titles is not None
+    assert catalogue.years is not None
+    assert catalogue.tagged is not None
     return replace(
-        whole,
-        ids=whole.ids[::every],
-        titles=whole.titles[::every],
-        years=whole.years[::every],
-        tagged=whole.tagged[::every],
+        catalogue,
+        ids=catalogue.ids[::every],
+        titles=catalogue.titles[::every],
+        years=catalogue.years[::every],
+        tagged=catalogue.tagged[::every],
     )
 
 
 @cache
 def few_ratings(people: int = PEOPLE, seed: int = 3) -> Ratings:
     """What invented people have rated of `few_films`."""
-    whole = sample(people=people, ratings=EACH * people, seed=seed)
-    part = whole.take(whole.item % EVERY == 0)
+    all_ratings = sample(people=people, ratings=EACH * people, seed=seed)
+    part = all_ratings.take(all_ratings.item % EVERY == 0)
     item = (part.item // EVERY).astype(np.uint32)
     return replace(part, items=few_films().ids, item=item)

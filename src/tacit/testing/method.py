@@ -39,23 +39,23 @@ class MethodTests(AloneTests):
 
     @pytest.fixture
     def model(self, ratings: Ratings, items: Catalogue) -> Model:
-        kept = self._fitted.get(type(self))
-        if kept is None or kept[0] is not ratings or kept[1] is not items:
-            made = trial(self.make(), ratings, items=items, users=400)
-            kept = self._fitted[type(self)] = (ratings, items, made)
-        return kept[2]
+        cached = self._fitted.get(type(self))
+        if cached is None or cached[0] is not ratings or cached[1] is not items:
+            model = trial(self.make(), ratings, items=items, users=400)
+            cached = self._fitted[type(self)] = (ratings, items, model)
+        return cached[2]
 
     def own(self, items: Catalogue) -> dict[str, float]:
         """Ratings of a stranger."""
         return {items.ids[0]: 5.0, items.ids[5]: 1.0, items.ids[9]: 4.0}
 
     def test_settings_survive_a_round_trip(self) -> None:
-        made = self.make()
-        again = self.method(**made.get_params())
-        assert again.get_params() == made.get_params()
+        method = self.make()
+        copy = self.method(**method.get_params())
+        assert copy.get_params() == method.get_params()
         assert (
-            type(made.settings).model_validate_json(made.settings.model_dump_json())
-            == made.settings
+            type(method.settings).model_validate_json(method.settings.model_dump_json())
+            == method.settings
         )
 
     def test_an_unknown_setting_is_refused_by_name(self) -> None:
@@ -93,38 +93,38 @@ class MethodTests(AloneTests):
     def test_without_declared_people_they_are_counted_first(
         self, ratings: Ratings, items: Catalogue
     ) -> None:
-        made = self.make()
-        order = check(made, people=400)
+        method = self.make()
+        order = check(method, people=400)
         public = order.unit == "value" or self.method.local
         if order.engine != "threads" and not public:
             with pytest.raises(SettingError, match="declared"):
-                trial(made, ratings, items=items)
+                trial(method, ratings, items=items)
             return
-        events = trial(made, ratings, items=items).statement.events
-        first = events[0].name == "people/count"
-        assert first is not public
+        events = trial(method, ratings, items=items).statement.events
+        counted_first = events[0].name == "people/count"
+        assert counted_first is not public
 
     def test_a_file_gives_the_same_model_back(
         self, model: Model, items: Catalogue, tmp_path: Any
     ) -> None:
         model.save(tmp_path / "model")
-        again = load(tmp_path / "model")
-        assert again.shared.digest() == model.shared.digest()
-        own = self.own(items)
-        assert again.recommend(own, 5) == model.recommend(own, 5)
+        loaded = load(tmp_path / "model")
+        assert loaded.shared.digest() == model.shared.digest()
+        user_ratings = self.own(items)
+        assert loaded.recommend(user_ratings, 5) == model.recommend(user_ratings, 5)
         assert (
             json.loads((tmp_path / "model" / "model.json").read_text())["method"]
             == self.method.name
         )
 
     def test_a_stranger_is_served(self, model: Model, items: Catalogue) -> None:
-        own = self.own(items)
-        lines = model.recommend(own, 7)
+        user_ratings = self.own(items)
+        lines = model.recommend(user_ratings, 7)
         assert len(lines) == 7
-        assert not {line.item for line in lines} & set(own)
+        assert not {line.item for line in lines} & set(user_ratings)
         for line in lines:
-            found = (line.rating, line.error, line.score)
-            assert np.isfinite([x for x in found if x is not None]).all()
+            numbers = (line.rating, line.error, line.score)
+            assert np.isfinite([x for x in numbers if x is not None]).all()
         assert len(model.recommend({}, 3)) == 3
 
     def test_an_unknown_item_is_refused_in_words(self, model: Model, items: Catalogue) -> None:
@@ -137,13 +137,15 @@ class MethodTests(AloneTests):
     def test_reasons_add_up_to_the_prediction(self, model: Model, items: Catalogue) -> None:
         if not self.rated:
             return
-        own = self.own(items)
-        told = model.explain(own, items.ids[20])
-        predicted = model.predict(own, [items.ids[20]])[0]
+        user_ratings = self.own(items)
+        explanation = model.explain(user_ratings, items.ids[20])
+        predicted = model.predict(user_ratings, [items.ids[20]])[0]
         low, high = model.shared.schema.low, model.shared.schema.high
-        assert told.rating is not None
-        assert min(max(told.rating, low), high) == pytest.approx(predicted.rating, abs=1e-3)
-        assert told.rating == pytest.approx(told.baseline + sum(x for _, x in told.own))
+        assert explanation.rating is not None
+        assert min(max(explanation.rating, low), high) == pytest.approx(predicted.rating, abs=1e-3)
+        assert explanation.rating == pytest.approx(
+            explanation.baseline + sum(x for _, x in explanation.own)
+        )
 
     def test_the_model_holds_the_item_side_only(self, model: Model, ratings: Ratings) -> None:
         for name, array in model.shared.arrays.items():

@@ -20,9 +20,9 @@ class PeopleTests:
 
     def test_a_request_is_charged_once(self, make_book: MakeBook) -> None:
         """Break 12: asked again under its name, the book answers with the entry it has."""
-        first = charge(make_book(), laplace(0.1), token="one")
-        assert charge(make_book(), laplace(0.1), token="one") == first
-        assert charge(make_book(), laplace(0.1), token="two") != first
+        receipt = charge(make_book(), laplace(0.1), token="one")
+        assert charge(make_book(), laplace(0.1), token="one") == receipt
+        assert charge(make_book(), laplace(0.1), token="two") != receipt
         assert [e.kind for e in make_book().entries()] == ["reserve"] * 2
 
     def test_a_request_cannot_change(self, make_book: MakeBook) -> None:
@@ -82,13 +82,13 @@ class PeopleTests:
 
     def test_the_running_total_is_that_of_its_entry(self, make_book: MakeBook) -> None:
         book = make_book()
-        first = charge(book, gaussian(1.0))
+        first_receipt = charge(book, gaussian(1.0))
         second = charge(book, gaussian(1.0))
         book.cap(5.0, 1e-5, "user")
-        found = [book.running(each, "user", 1e-6) for each in (first, second)]
-        assert [each.entries for each in found] == [1, 2]
-        assert [each.epsilon for each in found] == pytest.approx([1.0, 1.4547], abs=1e-4)
-        assert [each.cap for each in found] == [None, None]
+        totals = [book.running(total, "user", 1e-6) for total in (first_receipt, second)]
+        assert [total.entries for total in totals] == [1, 2]
+        assert [total.epsilon for total in totals] == pytest.approx([1.0, 1.4547], abs=1e-4)
+        assert [total.cap for total in totals] == [None, None]
         third = book.running(charge(book, laplace(0.5)), "user", 0.0)
         assert third.delta == 1e-6  # at 0 Gaussian noise has no bound
         assert third.cap == (5.0, 1e-5)
@@ -99,9 +99,9 @@ class PeopleTests:
         with pytest.raises(BookError, match="no key"):
             make_book().sign(b"")
         charge(make_book("one"), laplace(0.1))
-        made = make_book("two").sign(b"message")
-        assert made.signer == make_book("one").signer == make_book().signer
-        assert len(bytes.fromhex(made.signature)) == 64
+        signature = make_book("two").sign(b"message")
+        assert signature.signer == make_book("one").signer == make_book().signer
+        assert len(bytes.fromhex(signature.signature)) == 64
 
 
 def _marks(book: Book) -> list[tuple[str, str]]:

@@ -83,11 +83,11 @@ def laplace_cdf(scale: float) -> Cdf:
     return lambda k: np.where(k >= 0, 1 - q ** (np.abs(k) + 1) / (1 + q), q ** np.abs(k) / (1 + q))
 
 
-def pmf_cdf(pmf: NDArray[np.float64], first: int) -> Cdf:
-    """The distribution function of these chances, the first of them at `first`."""
+def pmf_cdf(pmf: NDArray[np.float64], start: int) -> Cdf:
+    """The distribution function of these chances, the first of them at `start`."""
     sums = np.cumsum(pmf / pmf.sum())
     return lambda k: np.where(
-        k < first, 0.0, sums[np.clip(k - first, 0, sums.size - 1).astype(int)]
+        k < start, 0.0, sums[np.clip(k - start, 0, sums.size - 1).astype(int)]
     )
 
 

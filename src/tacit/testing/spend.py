@@ -27,10 +27,10 @@ for _ in range(wanted):
 """
 
 
-def spender(place: object, each: float, wanted: int) -> subprocess.Popen[str]:
-    """One that waits for `start` and then reserves `wanted` times epsilon `each`, printing
+def spender(address: object, epsilon: float, count: int) -> subprocess.Popen[str]:
+    """One that waits for `start` and then reserves `count` times epsilon `epsilon`, printing
     each receipt."""
-    command = [sys.executable, "-c", SPEND, str(place), str(each), str(wanted)]
+    command = [sys.executable, "-c", SPEND, str(address), str(epsilon), str(count)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from tacit.data.apart import Apart  # noqa: E402
+from tacit.data.apart import HeldOut  # noqa: E402
 from tacit.engine.spark.code import Code  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.lists import Listing  # noqa: E402
@@ -74,7 +74,7 @@ def test_lists_are_those_of_one_machine(ratings, model):
 
 
 def test_errors_are_those_of_what_was_kept_apart(ratings, model):
-    apart = Apart(share=0.2, salt="0" * 32)
+    apart = HeldOut(share=0.2, salt="0" * 32)
     pack = pack_of(ratings, apart=apart, items=tuple(ratings.items), judged=True)
     blocks = [row for row in rows_of(pack(iter(batches(ratings)))) if row.kind == BLOCK]
     judge = Judge(model.personal, ratings.schema)

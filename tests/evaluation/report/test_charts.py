@@ -22,11 +22,11 @@ def _draw(figure: Any, narrow: bool) -> None:
 
 @pytest.fixture(scope="module")
 def drawn() -> str:
-    return picture("curve", _draw, told="A curve")
+    return picture("curve", _draw, description="A curve")
 
 
 def test_equal_numbers_give_equal_bytes(drawn: str) -> None:
-    assert drawn == picture("curve", _draw, told="A curve")
+    assert drawn == picture("curve", _draw, description="A curve")
 
 
 def test_every_id_is_one_of_a_kind(drawn: str) -> None:
@@ -43,18 +43,18 @@ def test_the_page_gives_the_colours(drawn: str) -> None:
 
 def test_the_mark_is_inside_of_both_sizes(drawn: str) -> None:
     assert drawn.count(NOT_PRIVATE) == 2
-    assert NOT_PRIVATE not in picture("p", _draw, told="", private=True)
+    assert NOT_PRIVATE not in picture("p", _draw, description="", private=True)
 
 
 def test_the_users_own_look_changes_nothing(drawn: str) -> None:
     import matplotlib
 
     with matplotlib.rc_context({"font.size": 30, "svg.hashsalt": "other"}):
-        assert picture("curve", _draw, told="A curve") == drawn
+        assert picture("curve", _draw, description="A curve") == drawn
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SettingError, match="matplotlib") as caught:
-        picture("curve", _draw, told="A curve")
+        picture("curve", _draw, description="A curve")
     assert "tacit[plots]" in str(caught.value)

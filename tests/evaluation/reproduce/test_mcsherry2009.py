@@ -48,7 +48,7 @@ def test_a_cell_of_figure_2_has_the_ratings_up_to_its_date(sources):
     assert early["loss"] == pytest.approx(100 * (early["rmse"] - early["noise_off"]))
 
 
-def curves(numbers, data="ml-100k"):
+def feature_interactions(numbers, data="ml-100k"):
     """Cells of figure 1 with these errors at theta 1 and 10, and without noise."""
     rows = []
     for (method, cleaning), errors in numbers.items():
@@ -74,7 +74,7 @@ AS_PRINTED = {
 
 
 def test_what_the_paper_reports_is_judged_to_hold():
-    found = curves(AS_PRINTED)
+    found = feature_interactions(AS_PRINTED)
     for judge in (judged1.grows, judged1.crossing, judged1.helps, judged1.impairs):
         assert judge(found).outcome == "holds"
     assert judged1.matches(found).outcome == "not run"
@@ -83,18 +83,18 @@ def test_what_the_paper_reports_is_judged_to_hold():
 
 def test_other_numbers_are_judged_not_to_hold():
     turned = {key: errors[::-1] for key, errors in AS_PRINTED.items()}
-    assert judged1.grows(curves(turned)).outcome == "does not hold"
+    assert judged1.grows(feature_interactions(turned)).outcome == "does not hold"
     harmless = {**AS_PRINTED, ("kNN", "none"): (1.2, 0.99, 0.98)}
-    whole = curves(harmless, "netflix")
+    whole = feature_interactions(harmless, "netflix")
     assert judged1.impairs(whole).outcome == "does not hold"
-    smaller = judged1.impairs(curves(harmless))
+    smaller = judged1.impairs(feature_interactions(harmless))
     assert smaller.outcome == "not run", "smaller data cannot refute it"
     assert "ml-100k: error that cleaning adds" in smaller.reason
     fixed = {**harmless, ("kNN", "fixed"): (1.0, 1.01, 1.01), ("SVD", "fixed"): (1.0, 1.01, 1.01)}
-    assert judged1.impairs(curves(fixed)).outcome == "holds in one reading"
+    assert judged1.impairs(feature_interactions(fixed)).outcome == "holds in one reading"
     behind = {**AS_PRINTED, ("SVD", "none"): (0.97, 0.94, 0.93)}
-    assert judged1.helps(curves(behind)).outcome == "does not hold"
-    assert judged1.crossing(curves(behind)).outcome == "does not hold"
+    assert judged1.helps(feature_interactions(behind)).outcome == "does not hold"
+    assert judged1.crossing(feature_interactions(behind)).outcome == "does not hold"
 
 
 def test_the_loss_must_fall_with_time():
@@ -114,6 +114,6 @@ def test_the_loss_must_fall_with_time():
 
 
 def test_every_figure_draws_what_it_ran():
-    (panel,) = FIGURE1.draw(curves(AS_PRINTED))
+    (panel,) = FIGURE1.draw(feature_interactions(AS_PRINTED))
     assert [curve.label for curve in panel.curves][:2] == ["kNN, cleaned", "kNN, not cleaned"]
     assert panel.curves[-1].style == "line"

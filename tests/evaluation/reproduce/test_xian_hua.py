@@ -18,7 +18,7 @@ from tacit.evaluation.reproduce.run import run_paper
 from tacit.evaluation.reproduce.sources import Sources
 from tacit.evaluation.reproduce.xian2017.baselines import judge_best
 from tacit.evaluation.reproduce.xian2017.fits import EPSILONS, NAMES
-from tacit.evaluation.reproduce.xian2017.samples import PEOPLE, drawn
+from tacit.evaluation.reproduce.xian2017.samples import PEOPLE, sample_netflix
 
 OUTCOMES = {"holds", "holds in one reading", "does not hold", "not run"}
 PAPERS = {
@@ -68,7 +68,7 @@ def test_a_quick_run_ends_with_a_verdict_for_each_finding(name, figures):
 
 def test_a_netflix_sample_is_drawn_by_rule():
     ratings = sample(people=6000, ratings=60_000, seed=1)
-    one, two = drawn(ratings), drawn(ratings)
+    one, two = sample_netflix(ratings), sample_netflix(ratings)
     assert one.n_users == PEOPLE
     assert np.array_equal(one.value, two.value)
 

@@ -14,7 +14,7 @@ from tacit.methods.refine.choose import (
     ROW_CLIP,
     STEPS,
     Choice,
-    Shown,
+    Revealed,
     _width,
     candidates,
     choose,
@@ -22,7 +22,7 @@ from tacit.methods.refine.choose import (
 
 GROUPS = np.array([0, 1, 2, 2])
 PEOPLE = 1000.0
-SHOWN = Shown({1: np.array([0.5]), 2: np.array([0.3, 1.0])}, 0.05)
+SHOWN = Revealed({1: np.array([0.5]), 2: np.array([0.3, 1.0])}, 0.05)
 
 
 def chosen(told: np.ndarray, sd: float, noise: float = 0.75) -> Choice:
@@ -87,7 +87,7 @@ def test_a_gain_is_believed_the_less_the_more_noise_there_is() -> None:
 
 def test_learned_tastes_are_not_widened() -> None:
     gains = dict(zip(("c6", "c7", "c8"), errors(3.0, 2), strict=True))
-    narrow = Shown(SHOWN.tastes, SHOWN.each, widest=1.0)
+    narrow = Revealed(SHOWN.tastes, SHOWN.each, widest=1.0)
     told = released(**gains)
     assert chosen(told, 1e-9).scales[2] > 1.3
     found = choose(told, 1e-9, PEOPLE, GROUPS, 0.75, narrow)
@@ -99,7 +99,7 @@ def test_an_advantage_too_good_to_be_true_changes_nothing() -> None:
 
 
 def test_a_taste_that_nothing_shows_stays_as_it_is() -> None:
-    blind = Shown({1: np.zeros(1), 2: np.zeros(2)}, SHOWN.each)
+    blind = Revealed({1: np.zeros(1), 2: np.zeros(2)}, SHOWN.each)
     found = choose(released(c6=-0.05), 1e-9, PEOPLE, GROUPS, 0.75, blind)
     assert np.ptp(found.scales) == 0.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.effects import Evidence, ItemEffects, item_effects
+from tacit.methods.refine.effects import Evidence, ItemBiasEstimate, estimate_item_biases
 from tacit.methods.refine.regression import BETWEEN
 from tacit.methods.refine.weights import Weights, denoise_weights
 
@@ -21,31 +21,37 @@ def planted(
 ) -> tuple[np.ndarray, Weights, Evidence]:
     rng = np.random.default_rng(seed)
     weights = known(np.exp(rng.normal(2.0, 1.2, ITEMS)))
-    effects = intercept + slope * weights.popularity + np.sqrt(between) * rng.standard_normal(ITEMS)
-    noisy = weights.mean * effects + sd * rng.standard_normal(ITEMS)
-    return (effects, weights, Evidence.none(ITEMS).add(noisy, sd, 1.0, weights, np.zeros(ITEMS)))
+    item_biases = (
+        intercept + slope * weights.popularity + np.sqrt(between) * rng.standard_normal(ITEMS)
+    )
+    noisy = weights.mean * item_biases + sd * rng.standard_normal(ITEMS)
+    return (
+        item_biases,
+        weights,
+        Evidence.none(ITEMS).add(noisy, sd, 1.0, weights, np.zeros(ITEMS)),
+    )
 
 
 def test_finds_what_was_planted() -> None:
     _, weights, evidence = planted(3.0)
-    fit = item_effects(evidence, weights, sampling=0.0)
+    fit = estimate_item_biases(evidence, weights, sampling=0.0)
     assert fit.intercept == pytest.approx(0.05, abs=0.03)
     assert fit.slope == pytest.approx(0.1, abs=0.03)
     assert 0.05 < fit.between < 0.2
 
 
 def test_beats_both_the_raw_ratio_and_nothing() -> None:
-    effects, weights, evidence = planted(10.0)
-    error = np.mean((item_effects(evidence, weights, sampling=0.0).mean - effects) ** 2)
-    assert error < 0.9 * np.mean(effects**2)
-    assert error < 0.1 * np.mean((evidence.total / weights.mean - effects) ** 2)
+    item_biases, weights, evidence = planted(10.0)
+    error = np.mean((estimate_item_biases(evidence, weights, sampling=0.0).mean - item_biases) ** 2)
+    assert error < 0.9 * np.mean(item_biases**2)
+    assert error < 0.1 * np.mean((evidence.total / weights.mean - item_biases) ** 2)
 
 
 @pytest.mark.parametrize("sd", [0.5, 5.0, 20.0])
 def test_the_variance_is_honest(sd: float) -> None:
-    effects, weights, evidence = planted(sd)
-    fit = item_effects(evidence, weights, sampling=0.0)
-    assert np.mean((fit.mean - effects) ** 2 / fit.variance) == pytest.approx(1.0, abs=0.25)
+    item_biases, weights, evidence = planted(sd)
+    fit = estimate_item_biases(evidence, weights, sampling=0.0)
+    assert np.mean((fit.mean - item_biases) ** 2 / fit.variance) == pytest.approx(1.0, abs=0.25)
 
 
 def test_uncertain_weights_do_not_hide_effects() -> None:
@@ -56,11 +62,11 @@ def test_uncertain_weights_do_not_hide_effects() -> None:
     noisy = true + 8.0 * rng.standard_normal(ITEMS)
     mean = float(true.mean())
     weights = denoise_weights(noisy, 8.0, low=0.5, high=2000.0, mean=mean)
-    effects = np.sqrt(0.3) * rng.standard_normal(ITEMS)
+    item_biases = np.sqrt(0.3) * rng.standard_normal(ITEMS)
     nothing = np.zeros(ITEMS)
-    sums = true * effects + 2.0 * rng.standard_normal(ITEMS)
+    sums = true * item_biases + 2.0 * rng.standard_normal(ITEMS)
     evidence = Evidence.none(ITEMS).add(sums, 2.0, 1.0, weights, nothing)
-    fit = item_effects(evidence, weights, sampling=0.0)
+    fit = estimate_item_biases(evidence, weights, sampling=0.0)
     assert 0.27 < fit.between < 0.37
 
 
@@ -71,17 +77,17 @@ def test_rare_items_may_differ_more() -> None:
     left = []
     for fall in (0.0, 0.6):
         wide = np.exp(-fall * np.clip(weights.popularity, -1.3, 2.0))
-        effects = np.sqrt(0.1 * wide) * rng.standard_normal(ITEMS)
-        sums = weights.mean * effects + 3.0 * rng.standard_normal(ITEMS)
+        item_biases = np.sqrt(0.1 * wide) * rng.standard_normal(ITEMS)
+        sums = weights.mean * item_biases + 3.0 * rng.standard_normal(ITEMS)
         evidence = Evidence.none(ITEMS).add(sums, 3.0, 1.0, weights, np.zeros(ITEMS))
-        fit = item_effects(evidence, weights, sampling=0.0)
+        fit = estimate_item_biases(evidence, weights, sampling=0.0)
         left.append(float(fit.variance[rare].mean()))
     assert left[1] > 1.3 * left[0]
 
 
 def drown(
     sd: float, seed: int, people: float = 600.0, features: np.ndarray | None = None
-) -> ItemEffects:
+) -> ItemBiasEstimate:
     """Few people, many items, weights below the noise and themselves only known through it."""
     rng = np.random.default_rng(seed)
     true = np.exp(rng.normal(-0.5, 1.0, ITEMS))
@@ -96,12 +102,12 @@ def drown(
     evidence = Evidence.none(ITEMS)
     fit = None
     for _ in range(3):  # the sweeps of a plan: residuals from what was found before
-        effects = np.zeros(ITEMS) if fit is None else fit.mean
-        noisy = true * (0.3 * rng.standard_normal(ITEMS) - effects) + sd * rng.standard_normal(
+        item_biases = np.zeros(ITEMS) if fit is None else fit.mean
+        noisy = true * (0.3 * rng.standard_normal(ITEMS) - item_biases) + sd * rng.standard_normal(
             ITEMS
         )
-        evidence = evidence.add(noisy, sd, 1.0, weights, effects)
-        fit = item_effects(evidence, weights, features, sampling=0.3)
+        evidence = evidence.add(noisy, sd, 1.0, weights, item_biases)
+        fit = estimate_item_biases(evidence, weights, features, sampling=0.3)
     assert fit is not None
     return fit
 
@@ -135,7 +141,7 @@ def test_features_explain_what_they_can() -> None:
     shifted = Evidence(
         evidence.total + weights.mean * 0.3 * features[:, 2], evidence.precision, evidence.taken
     )
-    fit = item_effects(shifted, weights, features, sampling=0.0)
+    fit = estimate_item_biases(shifted, weights, features, sampling=0.0)
     assert fit.coefficients[2] == pytest.approx(0.3, abs=0.05)
     assert np.abs(np.delete(fit.coefficients, 2)).max() < 0.05
 
@@ -149,9 +155,9 @@ def test_two_releases_are_one_of_half_the_variance() -> None:
 
 
 def test_a_sweep_of_residuals_means_the_same_as_sums() -> None:
-    effects, weights, _ = planted(5.0)
-    guess = 0.5 * effects
+    item_biases, weights, _ = planted(5.0)
+    guess = 0.5 * item_biases
     evidence = Evidence.none(ITEMS).add(
-        2.0 * weights.mean * (effects - guess), 1.0, 2.0, weights, guess
+        2.0 * weights.mean * (item_biases - guess), 1.0, 2.0, weights, guess
     )
-    np.testing.assert_allclose(evidence.total, weights.mean * effects)
+    np.testing.assert_allclose(evidence.total, weights.mean * item_biases)

@@ -26,9 +26,9 @@ def released(rng, truth, sd):
     """Sums of h s' and hh' over people whose tastes are truth'h and chance, as they are
     noised."""
     lean = rng.normal(0, [1.0, 0.7, 0.5, 0.3], (PEOPLE, KEPT))
-    tastes = lean @ truth + rng.normal(size=(PEOPLE, KEPT))
+    user_factors = lean @ truth + rng.normal(size=(PEOPLE, KEPT))
     chance = rng.normal(size=(PEOPLE, KEPT)) * np.sqrt(SHOWN * (1 - SHOWN))
-    told = SHOWN * tastes + chance
+    told = SHOWN * user_factors + chance
     products, squares = lean.T @ told, pack(lean.T @ lean)
     return (
         products + rng.normal(0, sd, products.shape),
@@ -143,14 +143,14 @@ def test_in_the_noise_coefficients_are_believed_half(agreed, size):
 
 def test_directions_have_variance_one_beside_what_is_usual(rng):
     weight = rng.uniform(1, 60, 200)
-    loadings = rng.normal(0.3, [1.0, 0.5, 0.2, 0.1, 0.05], (200, 5))
-    found = leanings(loadings, weight, 3)
+    item_factors = rng.normal(0.3, [1.0, 0.5, 0.2, 0.1, 0.05], (200, 5))
+    found = leanings(item_factors, weight, 3)
     share = weight / weight.sum()
-    assert found.usual == pytest.approx(share @ loadings)
+    assert found.usual == pytest.approx(share @ item_factors)
     assert found.there.all()
     rows = found.rows
     assert (rows.T * share) @ rows == pytest.approx(np.eye(3), abs=1e-9)
-    apart = loadings - found.usual
+    apart = item_factors - found.usual
     assert rows == pytest.approx(apart @ found.turn)
     # The level is no direction of choice, and those that vary most come first.
     assert not found.turn[0].any()
@@ -158,11 +158,11 @@ def test_directions_have_variance_one_beside_what_is_usual(rng):
 
 
 def test_there_are_no_more_directions_than_loadings_vary_in(rng):
-    loadings = rng.normal(size=(200, 3))
-    loadings[:, 2] = 0.7
-    found = leanings(loadings, np.ones(200), 6)
+    item_factors = rng.normal(size=(200, 3))
+    item_factors[:, 2] = 0.7
+    found = leanings(item_factors, np.ones(200), 6)
     assert found.there.tolist() == [True, *[False] * 5]
     assert not found.rows[:, 1:].any()
-    alone = leanings(loadings[:1], np.ones(1), 2)
+    alone = leanings(item_factors[:1], np.ones(1), 2)
     assert not alone.there.any()
-    assert not leanings(loadings, np.zeros(200), 2).there.any()
+    assert not leanings(item_factors, np.zeros(200), 2).there.any()

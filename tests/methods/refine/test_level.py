@@ -7,12 +7,12 @@ import pytest
 
 from tacit.methods.refine.level import (
     COUNT_WEIGHT,
-    LEVEL_SD,
+    GLOBAL_MEAN_SD,
     MEAN_WEIGHT,
     OWN_SHRINKAGE,
     RATING_SENSITIVITY,
-    level_of_ratings,
-    level_of_users,
+    mean_of_ratings,
+    mean_of_users,
     shrink,
 )
 
@@ -30,24 +30,24 @@ def rating_row(total: float, count: int) -> np.ndarray:
 
 def test_users_without_noise() -> None:
     rows = [user_row(np.full(16, 0.5)), user_row(np.full(64, 1.5))]
-    level = level_of_users(np.sum(rows, axis=0), 1e-9, 2)
+    level = mean_of_users(np.sum(rows, axis=0), 1e-9, 2)
     assert level.mean == pytest.approx(1.0)
     assert level.count == pytest.approx(32.0)
 
 
 def test_ratings_without_noise() -> None:
     rows = [rating_row(0.5 * 15, 15), rating_row(0.5 * 63, 63)]
-    level = level_of_ratings(np.sum(rows, axis=0), 1e-9, 2)
+    level = mean_of_ratings(np.sum(rows, axis=0), 1e-9, 2)
     assert level.mean == pytest.approx(0.5)
     assert level.count == pytest.approx(32.0)
 
 
-@pytest.mark.parametrize("decode", [level_of_users, level_of_ratings])
+@pytest.mark.parametrize("decode", [mean_of_users, mean_of_ratings])
 def test_noise_alone_gives_the_public_guess(decode: object) -> None:
     assert callable(decode)
     level = decode(np.array([1e6, -1e6, 1e6]), 1e9, 600)
     assert abs(level.mean) < 0.01
-    assert level.variance == pytest.approx(LEVEL_SD**2, rel=1e-3)
+    assert level.variance == pytest.approx(GLOBAL_MEAN_SD**2, rel=1e-3)
     assert level.count == pytest.approx(32.0, rel=0.01)
 
 

@@ -19,7 +19,7 @@ from tacit.methods.refine.spectrum import (
     project_psd,
     shrink_spectrum,
 )
-from tacit.methods.refine.spectrum_items import Profile, fit_loadings, profile
+from tacit.methods.refine.spectrum_items import Profile, fit_item_factors, profile
 
 Array = NDArray[Any]
 
@@ -118,33 +118,33 @@ def test_paper_average_shrinks_diagonal_and_rest_apart() -> None:
 
 
 def test_paper_clean_returns_a_clean_low_rank_matrix_unchanged() -> None:
-    loadings = np.random.default_rng(8).normal(size=(30, 3))
+    item_factors = np.random.default_rng(8).normal(size=(30, 3))
     weight = np.full((30, 30), 50.0)
     cleaned = paper_clean(
-        loadings @ loadings.T * 50,
+        item_factors @ item_factors.T * 50,
         weight,
         np.full(30, 9.0),
         rank=3,
         shrink_diagonal=0.0,
         shrink_off=0.0,
     )
-    assert np.allclose(cleaned @ cleaned.T, loadings @ loadings.T)
+    assert np.allclose(cleaned @ cleaned.T, item_factors @ item_factors.T)
 
 
 def weighted(seed: int, size: int, sd: float) -> tuple[Array, Array, Array]:
     """A released covariance a_i a_j q_i'q_j of items from popular to rare, without its diagonal."""
     rng = np.random.default_rng(seed)
     weight = 30.0 * np.arange(1, size + 1) ** -0.7
-    loadings = rng.normal(size=(size, 3)) * np.array([0.6, 0.4, 0.3])
-    clean = np.outer(weight, weight) * (loadings @ loadings.T)
+    item_factors = rng.normal(size=(size, 3)) * np.array([0.6, 0.4, 0.3])
+    clean = np.outer(weight, weight) * (item_factors @ item_factors.T)
     np.fill_diagonal(clean, 0.0)
-    return clean + symmetric_noise(rng, size, sd), weight, loadings
+    return clean + symmetric_noise(rng, size, sd), weight, item_factors
 
 
 def test_loadings_are_found_and_rare_items_shrink() -> None:
-    noisy, weight, loadings = weighted(9, 400, 2.0)
-    found = fit_loadings(noisy.astype(np.float32), 2.0, Profile(weight, 0.01), rank_max=20)
-    truth, guess = loadings @ loadings.T, found.mean @ found.mean.T
+    noisy, weight, item_factors = weighted(9, 400, 2.0)
+    found = fit_item_factors(noisy.astype(np.float32), 2.0, Profile(weight, 0.01), rank_max=20)
+    truth, guess = item_factors @ item_factors.T, found.mean @ found.mean.T
     head = np.ix_(range(60), range(60))
     assert found.rank >= 3
     assert np.linalg.norm(guess[head] - truth[head]) < 0.25 * np.linalg.norm(truth[head])
@@ -152,10 +152,10 @@ def test_loadings_are_found_and_rare_items_shrink() -> None:
 
 
 def test_row_regressions_beat_the_bare_spectrum() -> None:
-    noisy, weight, loadings = weighted(10, 400, 4.0)
-    found = fit_loadings(noisy.astype(np.float32), 4.0, Profile(weight, 0.0), rank_max=20)
+    noisy, weight, item_factors = weighted(10, 400, 4.0)
+    found = fit_item_factors(noisy.astype(np.float32), 4.0, Profile(weight, 0.0), rank_max=20)
     bare = shrink_spectrum(noisy.astype(np.float32), 4.0, 20).loadings / weight[:, None]
-    truth = loadings @ loadings.T
+    truth = item_factors @ item_factors.T
     assert np.linalg.norm(found.mean @ found.mean.T - truth) < 0.8 * np.linalg.norm(
         bare @ bare.T - truth
     )
@@ -163,11 +163,11 @@ def test_row_regressions_beat_the_bare_spectrum() -> None:
 
 def test_loadings_of_pure_noise_are_nothing() -> None:
     noise = symmetric_noise(np.random.default_rng(11), 300, 5.0).astype(np.float32)
-    assert fit_loadings(noise, 5.0, Profile(np.full(300, 3.0), 0.0)).rank == 0
+    assert fit_item_factors(noise, 5.0, Profile(np.full(300, 3.0), 0.0)).rank == 0
 
 
 def test_a_catalogue_of_one_item_has_no_loadings() -> None:
-    assert fit_loadings(np.zeros((1, 1), np.float32), 1.0, Profile(np.ones(1), 0.1)).rank == 0
+    assert fit_item_factors(np.zeros((1, 1), np.float32), 1.0, Profile(np.ones(1), 0.1)).rank == 0
 
 
 @pytest.mark.parametrize("unit", ["user", "rating"])
@@ -189,10 +189,10 @@ def test_the_profile_finds_the_co_rating_weight_to_a_factor_of_two(unit: Any) ->
 
 def test_ridge_weights_predict_like_the_full_gaussian_model() -> None:
     rng = np.random.default_rng(13)
-    loadings = rng.normal(size=(9, 2))
+    item_factors = rng.normal(size=(9, 2))
     own = rng.uniform(0.5, 1, 8)
     y = rng.normal(size=8)
-    neighbours, item = loadings[:8], loadings[8]
+    neighbours, item = item_factors[:8], item_factors[8]
     weights = ridge_weights(neighbours @ neighbours.T, neighbours @ item, own)
     person = np.linalg.solve(
         np.eye(2) + (neighbours.T / own) @ neighbours, (neighbours.T / own) @ y
@@ -223,11 +223,11 @@ def test_strongest_keeps_the_largest_off_the_diagonal() -> None:
 
 def test_low_rank_ease_is_ease() -> None:
     rng = np.random.default_rng(14)
-    loadings, diagonal = rng.normal(size=(25, 4)), rng.uniform(1, 3, 25)
-    inverse = np.linalg.inv(loadings @ loadings.T + np.diag(diagonal))
+    item_factors, diagonal = rng.normal(size=(25, 4)), rng.uniform(1, 3, 25)
+    inverse = np.linalg.inv(item_factors @ item_factors.T + np.diag(diagonal))
     expected = -inverse / np.diag(inverse)
     np.fill_diagonal(expected, 0)
-    found = ease(loadings, diagonal)
+    found = ease(item_factors, diagonal)
     liked = np.array([2, 5, 11])
     assert np.allclose(found.dense(), expected, atol=1e-6)
     assert np.allclose(found.scores(liked), expected[liked].sum(0), atol=1e-5)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.likings import KEPT, likings, shared_scatter
+from tacit.methods.refine.likings import KEPT, covariance_factors, shared_scatter
 from tacit.methods.refine.spectrum_items import Profile
-from tacit.methods.refine.tastes import Axes, TasteEvidence, carried, taste_changes, typical_axes
+from tacit.methods.refine.tastes import (
+    Axes,
+    UserFactorEvidence,
+    carried,
+    typical_axes,
+    user_factor_changes,
+)
 from tacit.methods.refine.weights import Weights
 
 
@@ -21,8 +27,8 @@ def weights_of(mean):
 
 
 def test_axes_are_orthonormal_best_first_and_padded(rng):
-    loadings = rng.normal(0, [0.5, 0.2, 0.1], (200, 3))
-    axes = typical_axes(loadings, np.ones(200), np.ones(200), 50.0, 5)
+    item_factors = rng.normal(0, [0.5, 0.2, 0.1], (200, 3))
+    axes = typical_axes(item_factors, np.ones(200), np.ones(200), 50.0, 5)
     assert axes.vectors[:, :3].T @ axes.vectors[:, :3] == pytest.approx(np.eye(3), abs=1e-12)
     assert (np.diff(axes.reliability[:3]) <= 0).all()
     assert not axes.vectors[:, 3:].any()
@@ -43,10 +49,10 @@ def test_changes_of_loadings_are_found_and_noise_is_not(rng):
     released = np.concatenate([40 * truth, np.zeros((500, 1))], axis=1) + rng.normal(
         0, 1.0, (500, 2)
     )
-    evidence = TasteEvidence.none(500, 2).add(
+    evidence = UserFactorEvidence.none(500, 2).add(
         released, 1.0, np.ones((500, 2)), weights, np.zeros((500, 2))
     )
-    found, unknown = taste_changes(evidence, weights, np.zeros(2))
+    found, unknown = user_factor_changes(evidence, weights, np.zeros(2))
     assert np.corrcoef(found[:, 0], truth[:, 0])[0, 1] > 0.95
     assert np.abs(found[:, 1]).max() < 0.02
     assert (unknown >= 0).all()
@@ -55,7 +61,7 @@ def test_changes_of_loadings_are_found_and_noise_is_not(rng):
 def test_evidence_of_sweeps_adds_up(rng):
     weights = weights_of(np.full(50, 10.0))
     truth, start = rng.normal(0, 0.2, (50, 2)), rng.normal(0, 0.1, (50, 2))
-    one = TasteEvidence.none(50, 2).add(
+    one = UserFactorEvidence.none(50, 2).add(
         10 * truth, 1.0, np.ones((50, 2)), weights, np.zeros((50, 2))
     )
     two = one.add(5 * (truth - start), 1.0, np.full((50, 2), 0.5), weights, start)
@@ -75,7 +81,7 @@ def covariance(rng, fresh, known, sd, items):
 def test_planted_likings_are_found(rng):
     fresh, known = rng.normal(0, 0.2, (200, 1)), rng.normal(0, 0.2, (200, 2))
     matrix, profile = covariance(rng, fresh, known, 0.5, 200)
-    found = likings(matrix, 0.5, profile, known)
+    found = covariance_factors(matrix, 0.5, profile, known)
     assert abs(np.corrcoef(found.fresh[:, 0], fresh[:, 0])[0, 1]) > 0.95
     assert found.turn == pytest.approx(np.eye(2), abs=0.15)
 
@@ -89,7 +95,7 @@ def test_scatter_counts_more_where_rows_have_few_people():
 def test_a_covariance_of_noise_says_nothing(rng):
     known = rng.normal(0, 1e-3, (200, 2))
     matrix, profile = covariance(rng, np.zeros((200, 1)), known, 3.0, 200)
-    found = likings(matrix, 3.0, profile, known)
+    found = covariance_factors(matrix, 3.0, profile, known)
     assert found.fresh.shape[1] == 0
     assert found.turn == pytest.approx(np.eye(2), abs=1e-9)
     assert found.typical == 0

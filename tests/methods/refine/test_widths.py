@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.choose import Shown, candidates, choose
+from tacit.methods.refine.choose import Revealed, candidates, choose
 from tacit.methods.refine.widths import AS_IS, KEPT, expected, widths
 
 GROUPS = np.array([0, 1, 2, 2, AS_IS])
@@ -38,14 +38,14 @@ def test_expected_gains_are_those_of_people_drawn_from_the_model() -> None:
     rows = rng.normal(size=(6, len(GROUPS))) * 0.5
     times = np.array([1.0, 0.3, 2.0, 2.0, 1.0])
     people = 200_000
-    tastes = rng.normal(size=(people, len(GROUPS))) * np.sqrt(times)
-    ratings = tastes @ rows.T + rng.normal(size=(people, len(rows)))
+    user_factors = rng.normal(size=(people, len(GROUPS))) * np.sqrt(times)
+    ratings = user_factors @ rows.T + rng.normal(size=(people, len(rows)))
 
     def errors(scales: np.ndarray) -> float:
         scaled = rows * scales
         inner = np.eye(len(scales)) + scaled.T @ scaled
         estimate = ratings @ scaled @ np.linalg.inv(inner) * scales
-        return float((((estimate - tastes) @ rows.T) ** 2).sum() / people)
+        return float((((estimate - user_factors) @ rows.T) ** 2).sum() / people)
 
     default = errors(np.ones(len(GROUPS)))
     measured = [errors(row) - default for row in TRIALS]
@@ -75,7 +75,7 @@ def test_tastes_never_vary_less_than_not_at_all() -> None:
 
 
 def test_what_is_not_asked_for_stays_as_it_is() -> None:
-    shown = Shown({}, EACH, information=information())
+    shown = Revealed({}, EACH, information=information())
     told = np.append(gains(1.0, 0.3, 3.0), 0.0) * PEOPLE
     scales = choose(told, 1e-3, PEOPLE, GROUPS, 0.75, shown).scales
     assert scales[[0, 4]] == pytest.approx(1.0)

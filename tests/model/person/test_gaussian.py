@@ -94,9 +94,9 @@ def test_intervals_cover_what_they_say() -> None:
     given, rng = model(), np.random.default_rng(5)
     inside = []
     for _ in range(400):
-        effects = given.baseline + np.sqrt(given.variance) * rng.standard_normal(ITEMS)
+        item_biases = given.baseline + np.sqrt(given.variance) * rng.standard_normal(ITEMS)
         ratings = (
-            effects
+            item_biases
             + given.loadings @ rng.standard_normal(WIDTH)
             + np.sqrt(0.8) * rng.standard_normal(ITEMS)
         )

@@ -12,7 +12,7 @@ import pytest
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Own
 from tacit.model.person.days import DAY, SECONDS, Daily, daily, day_of
-from tacit.model.person.gaussian import IMPLIED_MORE, TYPICAL, UNSURE
+from tacit.model.person.gaussian import IMPLICIT_MORE, TYPICAL, UNSURE
 from tacit.model.person.gaussian_personal import GaussianPersonal
 from tacit.model.person.staged_neighbours import FactorNeighbours
 
@@ -68,12 +68,12 @@ def by_hand(held: Arrays, own: Own, day: int | None = None) -> tuple[np.ndarray,
     sights = [rows[own.items]]
     seen = [own.values - held["baseline"][own.items]]
     chance = [noise + held["variance"][own.items]]
-    for column, doubt in enumerate(held.get("per_rating", ())):
-        if doubt:
+    for column, posterior_variance in enumerate(held.get("per_rating", ())):
+        if posterior_variance:
             count = len(own.items)
             sights.append(np.tile(np.eye(WIDTH)[column], (count, 1)))
             seen.append(np.zeros(count))
-            chance.append(np.full(count, 1 / doubt))
+            chance.append(np.full(count, 1 / posterior_variance))
     known = np.concatenate(sights)
     both = np.concatenate([known, rows])
     spread = both @ both.T
@@ -96,8 +96,8 @@ def by_hand(held: Arrays, own: Own, day: int | None = None) -> tuple[np.ndarray,
 
 @pytest.mark.parametrize("count", [0, 1, 12, 30])
 @pytest.mark.parametrize("doubt", [False, True])
-def test_it_is_the_posterior_of_the_joint_gaussian(count, doubt):
-    held = arrays(**({"per_rating": DOUBT} if doubt else {}))
+def test_it_is_the_posterior_of_the_joint_gaussian(count, posterior_variance):
+    held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     own = somebody(count)
     found = personal(held).predict(own)
     for one, right in zip(found, by_hand(held, own), strict=True):
@@ -109,8 +109,8 @@ def test_it_is_the_posterior_of_the_joint_gaussian(count, doubt):
 
 @pytest.mark.parametrize("day", [2, 99])
 @pytest.mark.parametrize("doubt", [False, True])
-def test_it_is_with_the_shifts_of_days_too(day, doubt):
-    held = arrays(**({"per_rating": DOUBT} if doubt else {}))
+def test_it_is_with_the_shifts_of_days_too(day, posterior_variance):
+    held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     own = somebody(12, asked=day * SECONDS + 5, times=True)
     found = personal(held).predict(own)
     for one, right in zip(found, by_hand(held, own, day), strict=True):
@@ -124,9 +124,9 @@ def test_few_items_say_little_and_many_what_their_mean_says():
     model = personal(held).model
     hint = (held["loadings"][0] - held["usual"]) @ held["implied"]
     for count in (1, 20, 40):
-        means = model.implied_by(np.arange(count)).sum(axis=0)
-        np.testing.assert_allclose(means, hint * count / (count + IMPLIED_MORE))
-    assert IMPLIED_MORE == 20
+        means = model.implicit_of(np.arange(count)).sum(axis=0)
+        np.testing.assert_allclose(means, hint * count / (count + IMPLICIT_MORE))
+    assert IMPLICIT_MORE == 20
 
 
 def people(seed: int = 5) -> Cells:
@@ -146,8 +146,8 @@ def people(seed: int = 5) -> Cells:
 
 
 @pytest.mark.parametrize("doubt", [False, True])
-def test_compiled_answers_are_those_of_each_person(doubt):
-    model = personal(arrays(**({"per_rating": DOUBT} if doubt else {})))
+def test_compiled_answers_are_those_of_each_person(posterior_variance):
+    model = personal(arrays(**({"per_rating": DOUBT} if posterior_variance else {})))
     cells = replace(people(), time=None, ask_time=None)
     mean, sd = model.predict_cells_error(cells)
     scores = model.score_block(cells.ptr, cells.item, cells.value)
@@ -162,9 +162,9 @@ def test_compiled_answers_are_those_of_each_person(doubt):
 
 @pytest.mark.parametrize("doubt", [False, True])
 @pytest.mark.parametrize("told", [False, True])
-def test_compiled_answers_by_day_are_those_of_each_person(doubt, told):
+def test_compiled_answers_by_day_are_those_of_each_person(posterior_variance, told):
     """Also without what choices imply: an interval is each person's own, not only the first's."""
-    held = arrays(**({"per_rating": DOUBT} if doubt else {}))
+    held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     given = personal(held) if told else without(held)
     model, cells = given.model, people()
     assert cells.time is not None
@@ -184,8 +184,8 @@ def test_compiled_answers_by_day_are_those_of_each_person(doubt, told):
 
 @pytest.mark.parametrize("day", [None, 2, 99])
 @pytest.mark.parametrize("doubt", [False, True])
-def test_reasons_add_up_to_the_prediction(day, doubt):
-    held = arrays(**({"per_rating": DOUBT} if doubt else {}))
+def test_reasons_add_up_to_the_prediction(day, posterior_variance):
+    held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     asked = None if day is None else day * SECONDS
     own = somebody(15, asked=asked, times=day is not None)
     model = personal(held)
@@ -269,9 +269,9 @@ def test_who_chooses_by_taste_is_predicted_better_and_intervals_hold():
     for _ in range(1500):
         items = rng.permutation(ITEMS)
         own, asked = items[:10], items[10:]
-        tastes = told.implied_by(own).sum(axis=0) + rng.standard_normal(WIDTH)
+        user_factors = told.implicit_of(own).sum(axis=0) + rng.standard_normal(WIDTH)
         chance = np.sqrt(1 / told.precision) * rng.standard_normal(ITEMS)
-        rated = told.baseline + told.loadings @ tastes + chance
+        rated = told.baseline + told.loadings @ user_factors + chance
         mean, sd = gaussian.predict(told, gaussian.fold_in(told, own, rated[own]), asked)
         plain, _ = gaussian.predict(bare, gaussian.fold_in(bare, own, rated[own]), asked)
         inside.append(np.abs(rated[asked] - mean) < 1.2816 * sd)

@@ -27,8 +27,8 @@ OWN = 8
 SHARE = 0.005
 
 
-def over_a_chain(what: str, **short: int) -> Callable[[PaperClaim, Force], SeenByAttack]:
-    """An attack on all coins of one chain. `what` is published: similarities of all pairs,
+def over_a_chain(published: str, **short: int) -> Callable[[PaperClaim, Force], SeenByAttack]:
+    """An attack on all coins of one chain. `published` is published: similarities of all pairs,
     or factors; `short` is a shorter chain, for a quick look."""
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
@@ -36,8 +36,8 @@ def over_a_chain(what: str, **short: int) -> Callable[[PaperClaim, Force], SeenB
         # The crowd is the same in every audit; coins are not, or their chance is none.
         coins = np.random.default_rng().random(CANARIES) < 0.5
         settings: dict[str, Any] = dict(short) if force.quick else {}
-        made = printed(claim, crowd(rng, coins), **settings)
-        scores = together(made, what)
+        fit = printed(claim, crowd(rng, coins), **settings)
+        scores = together(fit, published)
         won = guess(scores, coins, delta=1e-6, mistake=force.mistake)
         return SeenByAttack(
             won.epsilon,
@@ -63,26 +63,26 @@ def crowd(rng: np.random.Generator, coins: NDArray[np.bool_]) -> Ratings:
         mine = np.full(ITEMS, np.nan)
         mine[rng.permutation(common)[:40]] = 3.0
         # Half of her own items liked and half not: the levels of items say nothing then.
-        first = common + j * OWN
-        mine[first : first + OWN] = np.where(np.arange(OWN) % 2, 5.0, 1.0)
+        start_item = common + j * OWN
+        mine[start_item : start_item + OWN] = np.where(np.arange(OWN) % 2, 5.0, 1.0)
         rows.append(mine[None])
     return table(np.vstack(rows))
 
 
-def together(made: Made, what: str) -> Floats:
+def together(fit: Made, published: str) -> Floats:
     """For each canary, whether what was learned says that her items go together as she
     rates them."""
     common = ITEMS - CANARIES * OWN
     sign = np.where(np.arange(OWN) % 2, 1.0, -1.0)
-    wanted = np.outer(sign, sign)
-    np.fill_diagonal(wanted, 0.0)
+    expected = np.outer(sign, sign)
+    np.fill_diagonal(expected, 0.0)
     scores = np.empty(CANARIES)
     for j in range(CANARIES):
         rows = slice(common + j * OWN, common + (j + 1) * OWN)
-        if what == "pairs":
-            found = np.asarray(made.state.similarity)[rows, rows]
+        if published == "pairs":
+            similarities = np.asarray(fit.state.similarity)[rows, rows]
         else:
-            factors = np.asarray(made.state.items)[rows, 2:]
-            found = factors @ factors.T
-        scores[j] = float((found * wanted).sum())
+            factors = np.asarray(fit.state.items)[rows, 2:]
+            similarities = factors @ factors.T
+        scores[j] = float((similarities * expected).sum())
     return scores

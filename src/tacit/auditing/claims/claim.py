@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-from tacit.auditing.verdict import AttackFinding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, make_finding
 from tacit.units import Unit
 
 Expected = Literal["false", "open", "true"]
@@ -51,14 +51,14 @@ class PaperClaim:
     def audit(self, mistake: float, quick: bool = False) -> AttackFinding:
         """Attack it."""
         target = Target(self.method, self.unit, "paper", self.epsilon, self.delta, mistake, quick)
-        seen = self.attack(self, Force(mistake, quick))
-        return found(
+        evidence = self.attack(self, Force(mistake, quick))
+        return make_finding(
             target,
             self.name,
-            seen.measured,
-            leak=seen.measured == inf,
-            note=seen.note,
-            witness=seen.witness,
+            evidence.measured,
+            leak=evidence.measured == inf,
+            note=evidence.note,
+            witness=evidence.witness,
             box="white",
         )
 

@@ -37,7 +37,7 @@ def table(values: Floats) -> Ratings:
     )
 
 
-def other(ratings: Ratings, cell: int, value: float) -> Ratings:
+def neighbour_of(ratings: Ratings, cell: int, value: float) -> Ratings:
     """The neighbour with another value in one cell."""
     changed = ratings.value.copy()
     changed[cell] = value
@@ -57,11 +57,11 @@ def printed(
     claim: PaperClaim, ratings: Ratings, *, noise_off: bool = False, **settings: Any
 ) -> Made:
     """One fit as the paper prints it."""
-    seen: dict[str, Any] = {}
+    captured: dict[str, Any] = {}
 
-    def watch(name: str, state: Any, kept: Mapping[str, Floats]) -> None:
-        seen["state"] = state
-        seen["kept"] = {k: np.array(v) for k, v in kept.items()}
+    def watch(name: str, state: Any, user_arrays: Mapping[str, Floats]) -> None:
+        captured["state"] = state
+        captured["kept"] = {k: np.array(v) for k, v in user_arrays.items()}
 
     method = find(claim.method)(
         epsilon=claim.epsilon, calibration="paper", unit=claim.unit, **settings
@@ -76,7 +76,7 @@ def printed(
             noise_off=noise_off,
             watch=watch,
         )
-    return Made(model, seen.get("state"), seen.get("kept", {}))
+    return Made(model, captured.get("state"), captured.get("kept", {}))
 
 
 def rated_once() -> tuple[Ratings, int, int]:
@@ -99,16 +99,18 @@ def tells_exactly(
     neighbour, another one in all fits of the other."""
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
-        here, cell, _ = rated_once()
-        there = other(here, cell, 1.0)
-        ones, others = (
-            {number(printed(claim, each, **settings)) for _ in range(REPEATS)}
-            for each in (here, there)
+        base, cell, _ = rated_once()
+        neighbour = neighbour_of(base, cell, 1.0)
+        base_numbers, neighbour_numbers = (
+            {number(printed(claim, world, **settings)) for _ in range(REPEATS)}
+            for world in (base, neighbour)
         )
-        exact = len(ones) == len(others) == 1 and ones != others
+        exact = (
+            len(base_numbers) == len(neighbour_numbers) == 1 and base_numbers != neighbour_numbers
+        )
         note = "the number differs from fit to fit: it has noise"
         if exact:
-            note = f"{ones.pop():.4f} in every fit, or {others.pop():.4f}"
+            note = f"{base_numbers.pop():.4f} in every fit, or {neighbour_numbers.pop():.4f}"
         return SeenByAttack(inf if exact else 0.0, note, "an item rated once, 5 or 1")
 
     return attack
@@ -117,17 +119,17 @@ def tells_exactly(
 def tells_existence(claim: PaperClaim, force: Force) -> SeenByAttack:
     """An attack by whether the row of an item moved from its public start at all: without a
     rating it does not, however much noise the others get."""
-    here, cell, item = rated_once()
-    without = here.take(np.arange(len(here)) != cell)
+    base, cell, item = rated_once()
+    without = base.take(np.arange(len(base)) != cell)
 
     def rows(ratings: Ratings) -> list[Floats]:
-        made = (printed(claim, ratings) for _ in range(REPEATS))
-        return [np.asarray(each.state.items)[item, 2:] for each in made]
+        fits = (printed(claim, ratings) for _ in range(REPEATS))
+        return [np.asarray(fit.state.items)[item, 2:] for fit in fits]
 
-    start, *again = rows(without)
-    still = all((row == start).all() for row in again)
-    moved = not any((row == start).all() for row in rows(here))
-    exact = still and moved
+    start, *repeats = rows(without)
+    stays = all((row == start).all() for row in repeats)
+    moves = not any((row == start).all() for row in rows(base))
+    exact = stays and moves
     note = "the item's row moves in every fit with the rating and in none without it"
     return SeenByAttack(
         inf if exact else 0.0,
@@ -136,7 +138,7 @@ def tells_existence(claim: PaperClaim, force: Force) -> SeenByAttack:
     )
 
 
-def level_of_last(made: Made) -> float:
+def level_of_last(fit: Made) -> float:
     """What the model says of the item that one person rated, to somebody it knows nothing
     of."""
-    return float(made.model.shared.arrays["baseline"][-1])
+    return float(fit.model.shared.arrays["baseline"][-1])

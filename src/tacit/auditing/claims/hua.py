@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
-from tacit.auditing.claims.fits import Floats, other, printed, table
+from tacit.auditing.claims.fits import Floats, neighbour_of, printed, table
 from tacit.auditing.claims.hua_rounds import every_round
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
@@ -41,23 +41,26 @@ def one_factor(projected: bool, fixed: bool) -> Callable[[PaperClaim, Force], Se
     of the first neighbour on both sides, which is what the proof is about."""
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
-        here, cell = linked()
-        there = other(here, cell, 1.0)
-        own = people(claim, here)
-        moved = own if fixed else people(claim, there)
+        base, cell = linked()
+        neighbour = neighbour_of(base, cell, 1.0)
+        base_profiles = people(claim, base)
+        neighbour_profiles = base_profiles if fixed else people(claim, neighbour)
         if projected:
-            own, moved = cut(own), cut(moved)
-        one, two = sides(here, own), sides(there, moved)
+            base_profiles, neighbour_profiles = cut(base_profiles), cut(neighbour_profiles)
+        base_sides, neighbour_sides = (
+            sides(base, base_profiles),
+            sides(neighbour, neighbour_profiles),
+        )
         scale = 2 * SPAN / claim.epsilon
         rng = np.random.default_rng()
         played = []
-        for side in (one, two):
+        for side in (base_sides, neighbour_sides):
             sign = rng.choice([-1.0, 1.0], (RUNS[force.quick], 1))
             noise = rng.laplace(0, scale, (len(sign), len(side.left)))
-            seen = sign * (side.right - noise / 2) / side.left
-            played.append(ratio(seen, one, two, scale))
+            published = sign * (side.right - noise / 2) / side.left
+            played.append(ratio(published, base_sides, neighbour_sides, scale))
         won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
-        largest = max(np.abs(own).max(), np.abs(moved).max())
+        largest = max(np.abs(base_profiles).max(), np.abs(neighbour_profiles).max())
         return SeenByAttack(
             won.epsilon,
             f"one factor, unknown start; |u| up to {largest:.2f}",
@@ -79,7 +82,7 @@ def linked() -> tuple[Ratings, int]:
 
 def people(claim: PaperClaim, ratings: Ratings) -> Floats:
     """|u| of everybody after the factorization, without noise; the same from every start."""
-    found = [
+    profiles = [
         np.abs(
             printed(
                 claim,
@@ -94,19 +97,19 @@ def people(claim: PaperClaim, ratings: Ratings) -> Floats:
         )
         for seed in range(STARTS)
     ]
-    spread = np.ptp(np.array(found), axis=0).max()
+    spread = np.ptp(np.array(profiles), axis=0).max()
     assert spread < AGREE, f"starts do not agree: {spread:g}"
-    return found[0]
+    return profiles[0]
 
 
-def cut(own: Floats) -> Floats:
+def cut(profiles: Floats) -> Floats:
     """At most 1."""
-    return np.minimum(own, 1.0)
+    return np.minimum(profiles, 1.0)
 
 
-def sides(ratings: Ratings, own: Floats) -> Sides:
+def sides(ratings: Ratings, profiles: Floats) -> Sides:
     """A_j and b_j of every item, with the ridge of the printed objective."""
-    u = own[ratings.user]
+    u = profiles[ratings.user]
     rating = ratings.value.astype(np.float64)
     left = np.bincount(ratings.item, u * u, ratings.n_items)
     right = np.bincount(ratings.item, u * rating, ratings.n_items)
@@ -114,19 +117,19 @@ def sides(ratings: Ratings, own: Floats) -> Sides:
     return Sides(np.asarray(left + ridge, np.float64), np.asarray(right, np.float64))
 
 
-def ratio(seen: Floats, one: Sides, two: Sides, scale: float) -> Floats:
+def ratio(published: Floats, base: Sides, neighbour: Sides, scale: float) -> Floats:
     """log of the densities' ratio, each averaged over the sign of the start."""
 
     def density(side: Sides) -> Floats:
         logs = [
-            (-2 * np.abs(side.right - sign * side.left * seen) / scale + np.log(side.left)).sum(
-                axis=1
-            )
+            (
+                -2 * np.abs(side.right - sign * side.left * published) / scale + np.log(side.left)
+            ).sum(axis=1)
             for sign in (1.0, -1.0)
         ]
         return np.asarray(np.logaddexp(logs[0], logs[1]))
 
-    return density(one) - density(two)
+    return density(base) - density(neighbour)
 
 
 VALUE = "one rating changes its value"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
-from tacit.auditing.claims.fits import Floats, other, table
+from tacit.auditing.claims.fits import Floats, neighbour_of, table
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
 from tacit.methods.factorization.kernels_turns import first_profile
@@ -42,23 +42,23 @@ class SchemeSide:
         """From the public seed."""
         return SchemeSide(ratings, np.zeros((ratings.n_users, 1)))
 
-    def gradient(self, items: Floats, here: Floats) -> tuple[Floats, Floats]:
+    def gradient(self, items: Floats, present: Floats) -> tuple[Floats, Floats]:
         """Everybody's gradients, summed, and how many raters; their profiles move on. Who is
         not here (0) has no part in it."""
         data = self.ratings
         total = np.zeros_like(items)
         raters = np.zeros((len(items), 1))
-        keep = np.flatnonzero(here)
-        whole = np.concatenate([np.arange(data.ptr[p], data.ptr[p + 1]) for p in keep])
+        keep = np.flatnonzero(present)
+        cells = np.concatenate([np.arange(data.ptr[p], data.ptr[p + 1]) for p in keep])
         counts = np.diff(data.ptr)[keep]
-        own = self.own[keep]
+        profiles = self.own[keep]
         summed_step(
             people=keep.astype(np.int64),
             ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            item=data.item[whole],
-            rating=data.value[whole].astype(np.float64),
+            item=data.item[cells],
+            rating=data.value[cells].astype(np.float64),
             items=items,
-            own=own,
+            user_factors=profiles,
             seed=SEED,
             rate=RATE,
             ridge=RIDGE,
@@ -68,7 +68,7 @@ class SchemeSide:
             total=total,
             raters=raters,
         )
-        self.own[keep] = own
+        self.own[keep] = profiles
         return total, raters
 
 
@@ -77,21 +77,23 @@ def every_round(rounds: int, present: float) -> Callable[[PaperClaim, Force], Se
     this chance."""
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
-        here, cell = watched()
-        there = other(here, cell, 1.0)
+        base, cell = watched()
+        neighbour = neighbour_of(base, cell, 1.0)
         scale = 2 * SPAN / claim.epsilon
         rng = np.random.default_rng()
         count = RUNS[force.quick]
         played = [
-            np.array([loss(true, (here, there), rounds, present, scale, rng) for _ in range(count)])
-            for true in (here, there)
+            np.array(
+                [loss(true, (base, neighbour), rounds, present, scale, rng) for _ in range(count)]
+            )
+            for true in (base, neighbour)
         ]
         won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
         return SeenByAttack(
             won.epsilon,
             f"one factor, {rounds} rounds, {count} trainings of each; largest loss "
-            f"{max(np.abs(each).max() for each in played):.3g}",
-            f"one of {here.n_users} people changes one of her ratings from 5 to 1",
+            f"{max(np.abs(losses).max() for losses in played):.3g}",
+            f"one of {base.n_users} people changes one of her ratings from 5 to 1",
         )
 
     return attack
@@ -121,27 +123,27 @@ def loss(
     real = SchemeSide.of(true)
     either = [SchemeSide.of(world) for world in worlds]
     eta = rng.laplace(0, scale, items.shape)
-    left: list[list[Floats]] = [[], []]
+    residues: list[list[Floats]] = [[], []]
     for _ in range(rounds):
-        here = (rng.random(true.n_users) < present).astype(float)
-        here[0] = 1.0  # of the rounds in which she is there
-        total, raters = real.gradient(items, here)
+        attending = (rng.random(true.n_users) < present).astype(float)
+        attending[0] = 1.0  # of the rounds in which she is there
+        total, raters = real.gradient(items, attending)
         noisy = total + eta + rng.laplace(0, scale, items.shape)
-        for k, each in enumerate(either):
-            left[k].append((noisy - each.gradient(items, here)[0])[:, 0])
+        for k, side in enumerate(either):
+            residues[k].append((noisy - side.gradient(items, attending)[0])[:, 0])
         items = items_step(items, noisy, raters, weights_of("mean", RIDGE, 0.0), RATE, RIDGE)
-    logs = [_without_eta(np.array(each), scale) for each in left]
+    logs = [_without_eta(np.array(side), scale) for side in residues]
     return logs[0] - logs[1]
 
 
-def _without_eta(left: Floats, scale: float) -> float:
+def _without_eta(residues: Floats, scale: float) -> float:
     """log of the density of what is left of every sum, eta integrated out, over all items."""
-    middle = np.median(left, axis=0)
-    reach = np.linspace(-WIDE, WIDE, GRID) * scale / np.sqrt(len(left))
+    middle = np.median(residues, axis=0)
+    reach = np.linspace(-WIDE, WIDE, GRID) * scale / np.sqrt(len(residues))
     total = 0.0
-    for item in range(left.shape[1]):
+    for item in range(residues.shape[1]):
         eta = middle[item] + reach
-        logs = -np.abs(left[:, item][:, None] - eta).sum(axis=0) / scale
+        logs = -np.abs(residues[:, item][:, None] - eta).sum(axis=0) / scale
         logs -= np.abs(eta) / scale
         top = float(logs.max())
         total += top + float(np.log(np.exp(logs - top).sum() * np.ptp(reach)))

@@ -32,10 +32,10 @@ def shifted(power: float) -> tuple[float, float]:
     values = np.concatenate([np.full(387, -3.96), np.full(2842, 4.0)])
     before = centred(values)
     after = centred(np.append(values, -4.0))
-    moved = np.outer(after, after) / len(after) ** power
-    old = slice(0, len(before))
-    moved[old, old] -= np.outer(before, before) / len(before) ** power
-    return float(np.abs(moved).sum()), float(np.sqrt((moved**2).sum()))
+    move = np.outer(after, after) / len(after) ** power
+    old_items = slice(0, len(before))
+    move[old_items, old_items] -= np.outer(before, before) / len(before) ** power
+    return float(np.abs(move).sum()), float(np.sqrt((move**2).sum()))
 
 
 def exceeds(
@@ -45,10 +45,10 @@ def exceeds(
     the constant, exactly (of Laplace noise; of Gaussian noise the same in mu)."""
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
-        found = shifted(power)[norm]
+        sensitivity = shifted(power)[norm]
         return SeenByAttack(
-            claim.epsilon * found / constant,
-            f"moves {found:.2f} where {constant:.2f} is charged, exactly",
+            claim.epsilon * sensitivity / constant,
+            f"moves {sensitivity:.2f} where {constant:.2f} is charged, exactly",
             "3,229 ratings of items with averages at both ends, and one more",
         )
 

@@ -36,13 +36,13 @@ def at_temperature(rho: float) -> Callable[[PaperClaim, Force], SeenByAttack]:
         sharp = claim.epsilon / (8 * MOST_LOSS) / rho * RATED
         ones = log_below(THRESHOLDS, 0.0, sharp)
         fives = log_below(THRESHOLDS, HIGH - LOW, sharp)
-        told = [
+        losses = [
             log(exp(one) - DELTA) - five
             for one, five in zip(ones, fives, strict=True)
             if exp(one) > DELTA
         ]
         return SeenByAttack(
-            max(max(told), 0.0),
+            max(max(losses), 0.0),
             f"exact, of the stationary law, which a chain need not reach: temperature {rho:g}",
             f"a person who rates {RATED} items 1, or 5",
         )
@@ -63,5 +63,5 @@ def log_below(reach: Floats, centre: float, sharp: float) -> Floats:
         return np.asarray(top + np.log1p(-np.exp(bottom - top)))
 
     nothing = np.zeros_like(reach)
-    whole = np.full_like(reach, HIGH - LOW)
-    return log_mass(nothing, reach) - log_mass(nothing, whole)
+    full_reach = np.full_like(reach, HIGH - LOW)
+    return log_mass(nothing, reach) - log_mass(nothing, full_reach)

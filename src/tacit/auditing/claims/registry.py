@@ -46,12 +46,12 @@ def audit_claims(
 ) -> list[Audited]:
     """Attack every claim, or those that are named. `mistake` is the chance that any claim
     at all is refuted that holds."""
-    wanted = set(names)
-    chosen = [each for each in CLAIMS if not wanted or each.name in wanted]
-    done = []
-    for place, claim in enumerate(chosen):
+    requested = set(names)
+    selected = [claim for claim in CLAIMS if not requested or claim.name in requested]
+    audited = []
+    for index, claim in enumerate(selected):
         if progress is not None:
-            progress(place, len(chosen), claim.name)
-        found = claim.audit(mistake / len(CLAIMS), quick)
-        done.append(Audited(claim, found))
-    return done
+            progress(index, len(selected), claim.name)
+        finding = claim.audit(mistake / len(CLAIMS), quick)
+        audited.append(Audited(claim, finding))
+    return audited

@@ -35,14 +35,14 @@ def bits(calibration: Calibration) -> Callable[[PaperClaim, Force], SeenByAttack
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
         people = PEOPLE[force.quick]
-        ones = counted(claim, calibration, people, 1.0)
-        fives = counted(claim, calibration, people, 5.0)
-        each = force.mistake / len(ones)
+        ones = count_positive_bits(claim, calibration, people, 1.0)
+        fives = count_positive_bits(claim, calibration, people, 5.0)
+        mistake_share = force.mistake / len(ones)
         proven = 0.0
         for one, five in zip(ones, fives, strict=True):
-            least = interval(one, people, each)[0]
-            most = interval(five, people, each)[1]
-            proven += log(least / most)
+            lower = interval(one, people, mistake_share)[0]
+            upper = interval(five, people, mistake_share)[1]
+            proven += log(lower / upper)
         return SeenByAttack(
             max(proven, 0.0),
             f"{len(ones)} rounds answer where {ROUNDS} were meant",
@@ -52,9 +52,11 @@ def bits(calibration: Calibration) -> Callable[[PaperClaim, Force], SeenByAttack
     return attack
 
 
-def counted(claim: PaperClaim, calibration: Calibration, people: int, stars: float) -> list[int]:
+def count_positive_bits(
+    claim: PaperClaim, calibration: Calibration, people: int, stars: float
+) -> list[int]:
     """How many bits of each round are +1, if all give `stars`."""
-    more = {} if calibration == "paper" else {"each": ROUNDS}
+    extra = {} if calibration == "paper" else {"each": ROUNDS}
     method = find(claim.method)(
         epsilon=claim.epsilon,
         delta=0.0,
@@ -64,7 +66,7 @@ def counted(claim: PaperClaim, calibration: Calibration, people: int, stars: flo
         rounds=ROUNDS,
         rate=STILL,
         own_rate=STILL,
-        **more,
+        **extra,
     )
     ratings = Ratings(
         Schema(1, 5),
@@ -80,15 +82,15 @@ def counted(claim: PaperClaim, calibration: Calibration, people: int, stars: flo
     events: dict[str, Event] = plan.events(budget)
     engine = PrintedSimulate(ratings)
     state = method.first_state(public)
-    found = []
+    counts = []
     for round_ in plan.rounds:
         event = events[f"{round_.name}/{round_.parts[0].name}"]
         got = engine.run(round_, state, Charge([event]))
         (released,) = got.values()
         mean = float(released.value.sum()) * np.tanh(log_ratio(event) / 2)
-        found.append(round((people + mean) / 2))
+        counts.append(round((people + mean) / 2))
         state = round_.absorb(state, got)
-    return found
+    return counts
 
 
 PAPER = "Shin et al. 2018"

@@ -6,7 +6,14 @@ import numpy as np
 
 from tacit.auditing.claims.chains import over_a_chain
 from tacit.auditing.claims.claim import Expected, Force, PaperClaim, SeenByAttack
-from tacit.auditing.claims.fits import Floats, level_of_last, other, printed, table, tells_exactly
+from tacit.auditing.claims.fits import (
+    Floats,
+    level_of_last,
+    neighbour_of,
+    printed,
+    table,
+    tells_exactly,
+)
 from tacit.auditing.claims.posterior import at_temperature
 from tacit.auditing.games import laplace_ratio, play
 from tacit.data.ratings import Ratings
@@ -30,29 +37,32 @@ def one_step(claim: PaperClaim, force: Force) -> SeenByAttack:
     The step is run without its noise on both neighbours; the printed noise is Laplace on
     every entry of the gradient, so the ratio of densities is known.
     """
-    here = alternating()
-    ones = _entries(claim, here)
-    others = _entries(claim, other(here, 0, 1.0))
-    moved = ones != others
-    first, second = ones[moved], others[moved]
+    base = alternating()
+    base_entries = _entries(claim, base)
+    neighbour_entries = _entries(claim, neighbour_of(base, 0, 1.0))
+    changed = base_entries != neighbour_entries
+    base_changed, neighbour_changed = base_entries[changed], neighbour_entries[changed]
     noise = printed_sensitivity(1, FLOOR) / claim.epsilon
     scale = RATE * RESCALE * noise
-    exact = float(np.abs(first - second).sum() / scale)
+    exact = float(np.abs(base_changed - neighbour_changed).sum() / scale)
     rng = np.random.default_rng()
     runs = RUNS // 4 if force.quick else RUNS
     played: list[Floats] = []
-    for centre in (first, second):
-        told = [
+    for centre in (base_changed, neighbour_changed):
+        losses = [
             laplace_ratio(
-                centre + rng.laplace(0, scale, (CHUNK, len(centre))), first, second, scale
+                centre + rng.laplace(0, scale, (CHUNK, len(centre))),
+                base_changed,
+                neighbour_changed,
+                scale,
             )
             for _ in range(runs // CHUNK)
         ]
-        played.append(np.concatenate(told))
+        played.append(np.concatenate(losses))
     won = play(played[0], played[1], delta=0.0, mistake=force.mistake)
     return SeenByAttack(
         won.epsilon,
-        f"exactly {exact:.0f}: {moved.sum()} entries move, and one is charged",
+        f"exactly {exact:.0f}: {changed.sum()} entries move, and one is charged",
         f"a person with {RATED} ratings, 5 and 1 in turn; one becomes 1",
     )
 
@@ -67,8 +77,8 @@ def alternating() -> Ratings:
 
 def _entries(claim: PaperClaim, ratings: Ratings) -> Floats:
     """All similarities after the step, from the public random start, without noise."""
-    made = printed(claim, ratings, noise_off=True, rounds=1, rescale=RESCALE)
-    return np.asarray(made.state.similarity, np.float64).ravel()
+    fit = printed(claim, ratings, noise_off=True, rounds=1, rescale=RESCALE)
+    return np.asarray(fit.state.similarity, np.float64).ravel()
 
 
 TEMPERATURES: tuple[tuple[float, Expected], ...] = ((0.006, "false"), (1.0, "true"))

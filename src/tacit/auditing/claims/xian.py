@@ -13,7 +13,7 @@ from tacit.auditing.claims.fits import (
     Floats,
     Made,
     level_of_last,
-    other,
+    neighbour_of,
     printed,
     table,
     tells_exactly,
@@ -50,21 +50,21 @@ class Solve(NamedTuple):
     """The item's published row of Q."""
 
 
-def last_solve(made: Made, ratings: Ratings, item: int) -> Solve:
+def last_solve(fit: Made, ratings: Ratings, item: int) -> Solve:
     """Of one item, if the ratings were these."""
     order = ratings.by_item
     cells = slice(order.ptr[item], order.ptr[item + 1])
     people = order.user[cells].astype(np.int64)
     value = (ratings.value[order.cell[cells]].astype(np.float64) - 3.0) * 1.0
-    state = np.asarray(made.state.items, np.float64)
-    kept = made.people[TRAINED]
-    own = kept[people, 1:]
-    rest = value - state[item, 0] - state[item, 1] - kept[people, 0]
-    if made.model.shared.method == "mf-input-als":
-        rest = np.clip(rest, -USUAL.residual, USUAL.residual)
+    state = np.asarray(fit.state.items, np.float64)
+    profiles = fit.people[TRAINED]
+    user_factors = profiles[people, 1:]
+    residuals = value - state[item, 0] - state[item, 1] - profiles[people, 0]
+    if fit.model.shared.method == "mf-input-als":
+        residuals = np.clip(residuals, -USUAL.residual, USUAL.residual)
     ridge = USUAL.ridge * len(people)
-    left = own.T @ own + ridge * np.eye(own.shape[1])
-    return Solve(left, own.T @ rest, state[item, 2 : 2 + own.shape[1]])
+    left = user_factors.T @ user_factors + ridge * np.eye(user_factors.shape[1])
+    return Solve(left, user_factors.T @ residuals, state[item, 2 : 2 + user_factors.shape[1]])
 
 
 def by_objective(solve: Solve) -> Floats:
@@ -94,38 +94,38 @@ def last_item(
     """
 
     def attack(claim: PaperClaim, force: Force) -> SeenByAttack:
-        here, cell = crowd()
-        there = other(here, cell, 1.0)
-        item = int(here.item[cell])
-        spread = scale(claim, here)
+        base, cell = crowd()
+        neighbour = neighbour_of(base, cell, 1.0)
+        item = int(base.item[cell])
+        spread = scale(claim, base)
         runs = RUNS[force.quick]
         if settings.get("epochs", 1) > 1:  # as many seconds
             runs //= 3
 
         def ratios(ratings: Ratings) -> Iterator[float]:
             for _ in range(runs):
-                made = printed(claim, ratings, **settings)
-                ones = noise(last_solve(made, here, item))
-                others = noise(last_solve(made, there, item))
-                far = np.linalg.norm(others) - np.linalg.norm(ones)
-                yield float(far / spread)
+                fit = printed(claim, ratings, **settings)
+                base_noise = noise(last_solve(fit, base, item))
+                neighbour_noise = noise(last_solve(fit, neighbour, item))
+                difference = np.linalg.norm(neighbour_noise) - np.linalg.norm(base_noise)
+                yield float(difference / spread)
 
-        first = np.fromiter(ratios(here), np.float64)
-        second = np.fromiter(ratios(there), np.float64)
-        won = play(first, second, delta=0.0, mistake=force.mistake)
-        most = max(np.abs(first).max(), np.abs(second).max())
-        surely = 0.0 if elsewhere is None else most - elsewhere * claim.epsilon
+        base_losses = np.fromiter(ratios(base), np.float64)
+        neighbour_losses = np.fromiter(ratios(neighbour), np.float64)
+        won = play(base_losses, neighbour_losses, delta=0.0, mistake=force.mistake)
+        largest = max(np.abs(base_losses).max(), np.abs(neighbour_losses).max())
+        surely = 0.0 if elsewhere is None else largest - elsewhere * claim.epsilon
         return SeenByAttack(
             max(won.epsilon, surely),
-            f"{won.epsilon:.2g} by counting; largest exact loss of the last solve {most:.3g}, "
-            f"in {len(first)} fits each",
-            f"{here.n_users} people rate an item, one of them 5 or 1",
+            f"{won.epsilon:.2g} by counting; largest exact loss of the last solve {largest:.3g}, "
+            f"in {len(base_losses)} fits each",
+            f"{base.n_users} people rate an item, one of them 5 or 1",
         )
 
     return attack
 
 
-def few() -> tuple[Ratings, int]:
+def small_crowd() -> tuple[Ratings, int]:
     """Twelve people who all rate twelve items."""
     rng = np.random.default_rng(5)
     values = rng.integers(1, 6, (12, 12)).astype(float)
@@ -138,24 +138,24 @@ def heavy(light: int) -> Callable[[], tuple[Ratings, int]]:
     of them, whose vector is long with noise: nothing cuts it, and the sensitivity of a solve
     assumes that something does. One of her ratings changes."""
 
-    def made() -> tuple[Ratings, int]:
+    def crowd() -> tuple[Ratings, int]:
         rng = np.random.default_rng(5)
         values = rng.integers(1, 6, (HEAVY, HEAVY)).astype(float)
         values[0, light:] = np.nan
         values[0, 0] = 5.0
         return table(values), 0
 
-    return made
+    return crowd
 
 
 def objective_scale(claim: PaperClaim, ratings: Ratings) -> float:
     """Of the linear term, divided by N as printed."""
     cells = len(ratings)
     ratio = USUAL.slack / (cells * USUAL.ridge)
-    left = claim.epsilon - log(1 + 2 * ratio + ratio**2)
-    if left <= 0:
-        left = claim.epsilon / 2
-    return OBJECTIVE_SPAN / left / cells
+    remaining = claim.epsilon - log(1 + 2 * ratio + ratio**2)
+    if remaining <= 0:
+        remaining = claim.epsilon / 2
+    return OBJECTIVE_SPAN / remaining / cells
 
 
 def output_scale(span: float, share: float, epochs: int) -> Callable[[PaperClaim, Ratings], float]:
@@ -172,10 +172,10 @@ def output_scale(span: float, share: float, epochs: int) -> Callable[[PaperClaim
 def _solves(epochs: int, expected: Expected) -> Iterator[PaperClaim]:
     """DPSAOut and PALS over so many iterations. Of one iteration the people's half and the
     averages hold what they claim, because the first items are shorter than is assumed."""
-    left = 1 - USUAL.averages_share
-    words = "one iteration" if epochs == 1 else f"{epochs} iterations"
+    solve_share = 1 - USUAL.averages_share
+    label = "one iteration" if epochs == 1 else f"{epochs} iterations"
     yield PaperClaim(
-        f"DPSAOut, {words}",
+        f"DPSAOut, {label}",
         PAPER,
         "DPSAOut is epsilon-private over its k iterations",
         f"{VALUE}; biases are nothing",
@@ -194,7 +194,7 @@ def _solves(epochs: int, expected: Expected) -> Iterator[PaperClaim]:
         expected,
     )
     yield PaperClaim(
-        f"PALS, {words}",
+        f"PALS, {label}",
         "Berlioz et al. 2015",
         "PALS is epsilon-private, averages and all solves together",
         VALUE,
@@ -204,8 +204,8 @@ def _solves(epochs: int, expected: Expected) -> Iterator[PaperClaim]:
         last_item(
             by_output,
             heavy(LIGHT[epochs]),
-            output_scale(2 * USUAL.residual, left, epochs),
-            elsewhere=1 - left / 2 if epochs == 1 else None,
+            output_scale(2 * USUAL.residual, solve_share, epochs),
+            elsewhere=1 - solve_share / 2 if epochs == 1 else None,
             epochs=epochs,
             factors=1,
         ),
@@ -254,7 +254,7 @@ CLAIMS = (
             "svd-objective",
             "value",
             epsilon,
-            last_item(by_objective, few, objective_scale, **LEVEL),
+            last_item(by_objective, small_crowd, objective_scale, **LEVEL),
             "false",
         )
         for epsilon in (0.1, 1.0)

@@ -15,17 +15,17 @@ from tacit.model.model import Model
 NAME = "lists that change"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess that those canaries are there whose secret item rises in the list of the other."""
-    risen = places(shown, shown.before) - places(shown, shown.after)
-    return shown.guessed(NAME, risen, shown.stage.pairs)
+    risen = rank_seconds(exhibit, exhibit.before) - rank_seconds(exhibit, exhibit.after)
+    return exhibit.guessed(NAME, risen, exhibit.stage.pairs)
 
 
-def places(shown: Exhibit, model: Model) -> Floats:
+def rank_seconds(exhibit: Exhibit, model: Model) -> Floats:
     """The place of each pair's second item in the list of somebody who likes the first."""
-    stage = shown.stage
-    found = np.empty(CANARIES)
+    stage = exhibit.stage
+    ranks = np.empty(CANARIES)
     for j in range(CANARIES):
-        told = shown.told(model, {int(stage.first[j]): HIGH})
-        found[j] = (told > told[stage.second[j]]).sum()
-    return found
+        scores = exhibit.told(model, {int(stage.first[j]): HIGH})
+        ranks[j] = (scores > scores[stage.second[j]]).sum()
+    return ranks

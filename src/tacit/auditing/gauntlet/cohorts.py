@@ -11,8 +11,8 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 NAME = "cohorts"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess each pair's coin by the difference of the two cohorts' answers."""
-    whole = shown.second_given_first(shown.after)
-    few = shown.second_given_first(shown.before)
-    return shown.guessed(NAME, whole - few, shown.stage.pairs)
+    full_answers = exhibit.second_given_first(exhibit.after)
+    small_answers = exhibit.second_given_first(exhibit.before)
+    return exhibit.guessed(NAME, full_answers - small_answers, exhibit.stage.pairs)

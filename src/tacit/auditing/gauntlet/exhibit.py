@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.auditing.gauntlet.game import guess
 from tacit.auditing.gauntlet.stage import CANARIES, HIGH, TwoWorlds, stage
-from tacit.auditing.verdict import AttackFinding, Target, found
+from tacit.auditing.verdict import AttackFinding, Target, make_finding
 from tacit.data.ratings import Ratings
 from tacit.fitting.run import _Run, trial
 from tacit.ledger.account.event import Event
@@ -101,11 +101,11 @@ class Exhibit:
         run = _Run(self.method, self.stage.after, self.stage.items, users, None)
         return run.events
 
-    def told(self, model: Model, own: dict[int, float]) -> Floats:
+    def told(self, model: Model, user_ratings: dict[int, float]) -> Floats:
         """What the model tells of every item somebody with these ratings, on its scale."""
         schema = self.stage.after.schema
-        items = np.array(sorted(own), np.int64)
-        values = np.array([own[item] for item in sorted(own)], np.float64)
+        items = np.array(sorted(user_ratings), np.int64)
+        values = np.array([user_ratings[item] for item in sorted(user_ratings)], np.float64)
         inner = (values - schema.middle) / schema.unit_width
         with answering():
             return np.asarray(model.personal.scores(Own(items, inner)))
@@ -122,11 +122,11 @@ class Exhibit:
         )
 
     def guessed(
-        self, attack: str, scores: Floats, coins: NDArray[np.bool_], **more: Any
+        self, attack: str, scores: Floats, coins: NDArray[np.bool_], **extra: Any
     ) -> AttackFinding:
         """What guessing the coins by these scores shows."""
         won = guess(scores, coins, delta=self.target.delta, mistake=self.target.mistake)
-        return found(self.target, attack, won.epsilon, note=won.words, **more)
+        return make_finding(self.target, attack, won.epsilon, note=won.words, **extra)
 
     def skip(self, attack: str, why: str) -> Skipped:
         """Say why an attack does not apply."""

@@ -13,13 +13,13 @@ from tacit.auditing.gauntlet.exhibit import TINY, Cell, Exhibit, item_numbers
 NAME = "existence"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess that those canaries are there whose item's row is least like an untouched one."""
-    if shown.pattern_is_public:
-        return shown.skip(NAME, "at `value` who rated what is public")
-    numbers = item_numbers(shown.after)
-    untouched = numbers[shown.stage.unrated]
+    if exhibit.pattern_is_public:
+        return exhibit.skip(NAME, "at `value` who rated what is public")
+    numbers = item_numbers(exhibit.after)
+    untouched = numbers[exhibit.stage.unrated]
     middle = np.median(untouched, axis=0)
     spread = np.median(np.abs(untouched - middle), axis=0) + TINY
-    apart = np.abs(numbers[shown.stage.single] - middle) / spread
-    return shown.guessed(NAME, apart.max(axis=1), shown.stage.singles, box="white")
+    deviations = np.abs(numbers[exhibit.stage.single] - middle) / spread
+    return exhibit.guessed(NAME, deviations.max(axis=1), exhibit.stage.singles, box="white")

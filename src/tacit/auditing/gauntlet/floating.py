@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.gauntlet.game import GameScore, epsilon_of
 from tacit.auditing.gauntlet.laws import added
-from tacit.auditing.verdict import found
+from tacit.auditing.verdict import make_finding
 from tacit.noise.law import Law
 from tacit.noise.release import draw_law
 
@@ -28,16 +28,16 @@ LAST = 2.0**53
 Noise = Callable[[int], NDArray[np.float64]]
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Attack every law that the method adds to sums, at a spread of 1."""
-    laws = added(shown.events)
+    laws = added(exhibit.events)
     if not laws:
-        return shown.skip(NAME, "no noise is added to a sum")
+        return exhibit.skip(NAME, "no noise is added to a sum")
     won = max(
-        (_guessed(name, shown.target.mistake) for name in sorted(laws)),
-        key=lambda each: each.epsilon,
+        (_guessed(name, exhibit.target.mistake) for name in sorted(laws)),
+        key=lambda finding: finding.epsilon,
     )
-    return found(shown.target, NAME, won.epsilon, note=won.words, box="white")
+    return make_finding(exhibit.target, NAME, won.epsilon, note=won.words, box="white")
 
 
 @lru_cache(maxsize=8)
@@ -49,8 +49,8 @@ def on_grid(name: str, steps: int = 2**20) -> Noise:
     """Noise of a law, in units, as `tacit.noise.release` leaves the grid."""
 
     def noise(count: int) -> NDArray[np.float64]:
-        drawn = draw_law(Law(name, float(steps), count), (count, 1)).steps
-        return np.asarray(drawn.ravel() / steps)
+        samples = draw_law(Law(name, float(steps), count), (count, 1)).steps
+        return np.asarray(samples.ravel() / steps)
 
     return noise
 
@@ -58,9 +58,9 @@ def on_grid(name: str, steps: int = 2**20) -> Noise:
 def porous(noise: Noise, mistake: float, seed: int = 3) -> GameScore:
     """Guess 0 wherever a value near 0 is no multiple of 2^-53; pass over the rest."""
     coins = np.random.default_rng(seed).random(COINS) < 0.5
-    seen = coins + noise(COINS)
-    scaled = seen * LAST
-    odd = (np.abs(seen) < NEAR) & (scaled != np.rint(scaled))
+    noisy = coins + noise(COINS)
+    scaled = noisy * LAST
+    odd = (np.abs(noisy) < NEAR) & (scaled != np.rint(scaled))
     right = int((~coins[odd]).sum())
     guesses = int(odd.sum())
     epsilon = epsilon_of(right, guesses, COINS, 0.0, mistake)

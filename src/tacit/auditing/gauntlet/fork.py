@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.gauntlet.laws import laws
-from tacit.auditing.verdict import found
+from tacit.auditing.verdict import make_finding
 from tacit.errors import Failure
 from tacit.ledger.account.event import Event, RandomizedChoice, Response
 from tacit.noise.bits import fresh
@@ -29,17 +29,17 @@ WIDE = 1e6
 """Steps: two independent rows of this spread are never equal."""
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Fork where each law is drawn; draw an event twice."""
-    drawn = laws(shown.events)
-    if not drawn:
-        return shown.skip(NAME, "nothing is drawn")
-    same = [name for name in sorted(drawn) if _repeats(name)]
-    twice = [e.name for e in drawn.values() if _drawn_twice(e)]
+    drawn_laws = laws(exhibit.events)
+    if not drawn_laws:
+        return exhibit.skip(NAME, "nothing is drawn")
+    same = [name for name in sorted(drawn_laws) if _repeats(name)]
+    twice = [e.name for e in drawn_laws.values() if _drawn_twice(e)]
     note = "children draw different noise, and an event is drawn once"
     if same or twice:
         note = f"drawn again: {', '.join([*same, *twice])}"
-    return found(shown.target, NAME, 0.0, leak=bool(same or twice), note=note)
+    return make_finding(exhibit.target, NAME, 0.0, leak=bool(same or twice), note=note)
 
 
 @lru_cache(maxsize=16)
@@ -52,9 +52,11 @@ def _repeats(name: str) -> bool:
 
 def repeats(draw: Callable[[], bytes]) -> bool:
     """Whether any part of what two forked children draw is equal."""
-    one, other = _in_child(draw), _in_child(draw)
+    first_child, second_child = _in_child(draw), _in_child(draw)
     size = 16
-    return one[-size:] == other[-size:] or one[:-size] == other[:-size]
+    return (
+        first_child[-size:] == second_child[-size:] or first_child[:-size] == second_child[:-size]
+    )
 
 
 def _in_child(draw: Callable[[], bytes]) -> bytes:

@@ -47,14 +47,14 @@ def guess(
     Equal scores are broken by place, which knows nothing of the coins.
     """
     order = np.argsort(np.nan_to_num(scores), kind="stable")
-    found: list[GameScore] = []
+    games: list[GameScore] = []
     for share in SHARES:
         side = max(1, int(share * len(coins)))
         right = int((~coins[order[:side]]).sum() + coins[order[-side:]].sum())
         right = max(right, 2 * side - right)  # which way is part of the guess
         epsilon = epsilon_of(right, 2 * side, len(coins), delta, mistake / (2 * len(SHARES)))
-        found.append(GameScore(right, 2 * side, len(coins), epsilon))
-    return max(found, key=lambda each: (each.epsilon, each.right))
+        games.append(GameScore(right, 2 * side, len(coins), epsilon))
+    return max(games, key=lambda game: (game.epsilon, game.right))
 
 
 def epsilon_of(right: int, guesses: int, coins: int, delta: float, mistake: float) -> float:
@@ -78,8 +78,8 @@ def chance_of(epsilon: float, right: int, guesses: int, coins: int, delta: float
             return 1.0
         return float(bdtrc(count - 1, guesses, 1 / (1 + exp(-epsilon))))
 
-    least = reached(right)
+    lowest = reached(right)
     if delta == 0:
-        return least
-    gains = ((reached(right - i) - least) / i for i in range(1, max(right, 1) + 1))
-    return min(1.0, least + 2 * coins * delta * max(gains))
+        return lowest
+    gains = ((reached(right - i) - lowest) / i for i in range(1, max(right, 1) + 1))
+    return min(1.0, lowest + 2 * coins * delta * max(gains))

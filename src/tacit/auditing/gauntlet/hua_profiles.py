@@ -25,21 +25,21 @@ PUSH = 1e5
 
 
 def profile_states(
-    first: AnyState, rows: NDArray[np.int64], owns: Callable[[AnyState], Floats]
+    initial: AnyState, rows: NDArray[np.int64], owns: Callable[[AnyState], Floats]
 ) -> list[AnyState]:
     """The three states. `rows` are the secret items, and `owns` gives the profile of each
     one's person after a round in which this state was sent: the server computes it, for it
     knows the seed."""
-    size = first.items.shape
-    nothing = first.after(items=np.zeros(size, first.items.dtype))
-    own = owns(nothing)
-    length = np.linalg.norm(own, axis=1, keepdims=True)
-    across = np.random.default_rng(0).normal(size=own.shape)
-    across -= own * (across * own).sum(axis=1, keepdims=True) / length**2
+    size = initial.items.shape
+    nothing = initial.after(items=np.zeros(size, initial.items.dtype))
+    profiles = owns(nothing)
+    length = np.linalg.norm(profiles, axis=1, keepdims=True)
+    across = np.random.default_rng(0).normal(size=profiles.shape)
+    across -= profiles * (across * profiles).sum(axis=1, keepdims=True) / length**2
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    sent = []
-    for made in (3 * own / length**2 + TURN * across, PUSH * own / length):
+    states = []
+    for vectors in (3 * profiles / length**2 + TURN * across, PUSH * profiles / length):
         items = np.zeros(size)
-        items[rows] = made
-        sent.append(first.after(items=items.astype(first.items.dtype)))
-    return [nothing, *sent]
+        items[rows] = vectors
+        states.append(initial.after(items=items.astype(initial.items.dtype)))
+    return [nothing, *states]

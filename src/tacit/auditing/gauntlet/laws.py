@@ -13,14 +13,14 @@ SUMS = ("gaussian", "laplace", "knorm")
 
 def laws(events: Iterable[Event]) -> dict[str, Event]:
     """One event for each law that is drawn, by its name."""
-    found: dict[str, Event] = {}
+    by_name: dict[str, Event] = {}
     for event in events:
         name = "skellam" if isinstance(event, Skellam) else law_of(event).name
         if name == "":
             name = event.kind
         if name != "none":
-            found.setdefault(name, event)
-    return found
+            by_name.setdefault(name, event)
+    return by_name
 
 
 def added(events: Iterable[Event]) -> dict[str, Law]:

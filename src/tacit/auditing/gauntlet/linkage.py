@@ -17,12 +17,12 @@ from tacit.model.person.base import Cells
 NAME = "linkage"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess each single canary's rating by her own row."""
-    model = shown.after
+    model = exhibit.after
     if not isinstance(model, OwnersModel):
-        return shown.skip(NAME, "nothing that is published has a row a person")
-    data = shown.stage.after
+        return exhibit.skip(NAME, "nothing that is published has a row a person")
+    data = exhibit.stage.after
     people = CROWD + np.arange(CANARIES)
     ask = np.zeros(data.n_users + 1, np.int64)
     ask[people + 1] = 1
@@ -31,7 +31,7 @@ def attack(shown: Exhibit) -> Cell:
         data.item,
         np.zeros(len(data)),  # which ratings are there is all it may know
         np.cumsum(ask),
-        shown.stage.single.astype(np.uint32),
+        exhibit.stage.single.astype(np.uint32),
     )
-    told = model.personal.predict_cells(cells)
-    return shown.guessed(NAME, told, shown.stage.singles)
+    predicted = model.personal.predict_cells(cells)
+    return exhibit.guessed(NAME, predicted, exhibit.stage.singles)

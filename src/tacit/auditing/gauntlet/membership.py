@@ -15,13 +15,13 @@ from tacit.auditing.gauntlet.stage import CANARIES, HIGH, LOW
 NAME = "membership"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess that those canaries are there whose two items speak for each other."""
-    stage = shown.stage
+    stage = exhibit.stage
     linked = np.empty(CANARIES)
     for j in range(CANARIES):
-        first = int(stage.first[j])
-        liked = shown.told(shown.after, {first: HIGH})[stage.second[j]]
-        disliked = shown.told(shown.after, {first: LOW})[stage.second[j]]
+        first_item = int(stage.first[j])
+        liked = exhibit.told(exhibit.after, {first_item: HIGH})[stage.second[j]]
+        disliked = exhibit.told(exhibit.after, {first_item: LOW})[stage.second[j]]
         linked[j] = liked - disliked
-    return shown.guessed(NAME, linked, stage.pairs)
+    return exhibit.guessed(NAME, linked, stage.pairs)

@@ -43,51 +43,51 @@ class AskedRounds:
     states: Sequence[AnyState]
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess the coins of single canaries from the sums of a server that chooses the state."""
-    if not set(DEVICES) & set(shown.kind.engines):
-        return shown.skip(NAME, "no devices take part: a curator holds the ratings")
-    target = shown.target
-    method = shown.method
+    if not set(DEVICES) & set(exhibit.kind.engines):
+        return exhibit.skip(NAME, "no devices take part: a curator holds the ratings")
+    target = exhibit.target
+    method = exhibit.method
     quiet = target.calibration == "none"
     if quiet:
-        method = shown.kind(epsilon=target.epsilon, delta=target.delta)
-    asked = chosen(shown, method)
-    stage = shown.stage
-    heard = answers(shown, method, stage.after, asked, quiet=quiet)
-    yes = answers(shown, method, stage_of(stage, True), asked, quiet=True)
-    no = answers(shown, method, stage_of(stage, False), asked, quiet=True)
+        method = exhibit.kind(epsilon=target.epsilon, delta=target.delta)
+    probes = choose_states(exhibit, method)
+    stage = exhibit.stage
+    received = answers(exhibit, method, stage.after, probes, quiet=quiet)
+    yes = answers(exhibit, method, stage_of(stage, True), probes, quiet=True)
+    no = answers(exhibit, method, stage_of(stage, False), probes, quiet=True)
     scores = np.zeros(CANARIES)
-    for round_, told, most, least in zip(asked.rounds, heard, yes, no, strict=True):
+    for round_, released, if_true, if_false in zip(probes.rounds, received, yes, no, strict=True):
         for part in round_.parts:
-            if part.form == "gram" or part.name not in told:
+            if part.form == "gram" or part.name not in released:
                 continue
             if part.choices:
-                scores += by_choice(shown, round_, asked, told[part.name])
+                scores += by_choice(exhibit, round_, probes, released[part.name])
                 continue
-            own = rows_of(most[part.name], stage.single)
-            none = rows_of(least[part.name], stage.single)
-            seen = rows_of(told[part.name], stage.single)
-            if own is None or none is None or seen is None:
+            true_rows = rows_of(if_true[part.name], stage.single)
+            false_rows = rows_of(if_false[part.name], stage.single)
+            released_rows = rows_of(released[part.name], stage.single)
+            if true_rows is None or false_rows is None or released_rows is None:
                 continue
-            weight = max(told[part.name].sd, TINY) ** -2
-            scores += weight * ((seen - none) * (own - none)).sum(axis=1)
-    return shown.guessed(NAME, scores, stage.singles, box="white")
+            weight = max(released[part.name].sd, TINY) ** -2
+            scores += weight * ((released_rows - false_rows) * (true_rows - false_rows)).sum(axis=1)
+    return exhibit.guessed(NAME, scores, stage.singles, box="white")
 
 
-def by_choice(shown: Exhibit, round_: Round, asked: AskedRounds, told: Released) -> Floats:
+def by_choice(exhibit: Exhibit, round_: Round, probes: AskedRounds, released: Released) -> Floats:
     """What a choice says for each canary: whether it is one that her record makes likelier
     if her coin is true, less the same if it is false."""
-    state = asked.states[list(asked.rounds).index(round_)]
-    said = {int(who): float(answer) for who, answer in told.value}
+    state = probes.states[list(probes.rounds).index(round_)]
+    choices = {int(user): float(answer) for user, answer in released.value}
     scores = np.zeros(CANARIES)
     (part,) = (part for part in round_.parts if part.choices)
     for sign, coin in ((1.0, True), (-1.0, False)):
-        people = stage_of(shown.stage, coin)
+        people = stage_of(exhibit.stage, coin)
         block = block_of(people, slice(0, people.n_users))
         likelier = round_.contribute(block, state)[part.name].values
         for j in range(CANARIES):
-            mine = said.get(CROWD + j)
+            mine = choices.get(CROWD + j)
             if mine is not None:
                 scores[j] += sign * float(mine in likelier[CROWD + j])
     return scores
@@ -101,31 +101,31 @@ def rows_of(released: Released, rows: NDArray[np.int64]) -> Floats | None:
     return value[rows].reshape(len(rows), -1)
 
 
-def chosen(shown: Exhibit, method: Method) -> AskedRounds:
+def choose_states(exhibit: Exhibit, method: Method) -> AskedRounds:
     """The states of a plan that the server has run on people of its own."""
-    stage = shown.stage
+    stage = exhibit.stage
     liked = stage_of(stage, True)
     secret = np.isin(liked.item, stage.single)
-    own = replace(liked, value=np.where(secret, LOW, liked.value).astype(np.float32))
-    run = _run(shown, method, own)
+    server_ratings = replace(liked, value=np.where(secret, LOW, liked.value).astype(np.float32))
+    run = _run(exhibit, method, server_ratings)
     plan, state = run.settled.plan, run.first()
     if isinstance(state, ProfileState):
-        return _profiles(shown, run, state)
+        return _profiles(exhibit, run, state)
     rounds: list[Round] = []
     states: list[AnyState] = []
-    done: list[str] = []
+    finished: list[str] = []
     for round_ in plan.rounds:
-        if passed_over(plan, round_, state, done):
+        if passed_over(plan, round_, state, finished):
             continue
         rounds.append(round_)
         states.append(state)
         released = run.engine.run(round_, state, NoNoise())
-        done.append(round_.name)
+        finished.append(round_.name)
         state = round_.absorb(state, released)
     return AskedRounds(rounds, states)
 
 
-def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> AskedRounds:
+def _profiles(exhibit: Exhibit, run: _Run, initial: ProfileState) -> AskedRounds:
     """Three states that turn people's profiles, where a paper bounds nothing."""
     rounds = run.settled.plan.rounds[:3]
     people = CROWD + np.arange(CANARIES)
@@ -135,27 +135,27 @@ def _profiles(shown: Exhibit, run: _Run, first: ProfileState) -> AskedRounds:
         (profiles,) = kept_people(run.engine).values()
         return np.array(profiles[people])
 
-    return AskedRounds(rounds, profile_states(first, shown.stage.single, owns))
+    return AskedRounds(rounds, profile_states(initial, exhibit.stage.single, owns))
 
 
 def answers(
-    shown: Exhibit, method: Method, ratings: Ratings, asked: AskedRounds, *, quiet: bool
+    exhibit: Exhibit, method: Method, ratings: Ratings, probes: AskedRounds, *, quiet: bool
 ) -> Heard:
     """What the server receives of these people in each round."""
-    run = _run(shown, method, ratings)
+    run = _run(exhibit, method, ratings)
     charge = NoNoise() if quiet else Charge(run.events)
-    heard: Heard = []
-    names = {round_.name for round_ in asked.rounds}
-    states = dict(zip((r.name for r in asked.rounds), asked.states, strict=True))
+    received: Heard = []
+    names = {round_.name for round_ in probes.rounds}
+    states = dict(zip((r.name for r in probes.rounds), probes.states, strict=True))
     for round_ in run.settled.plan.rounds:
         if round_.name in names:
-            told = run.engine.run(round_, states[round_.name], charge)
-            heard.append(dict(told))
-    return heard
+            released = run.engine.run(round_, states[round_.name], charge)
+            received.append(dict(released))
+    return received
 
 
-def _run(shown: Exhibit, method: Method, ratings: Ratings) -> _Run:
-    users = None if shown.kind.local else PEOPLE
-    run = _Run(method, ratings, shown.stage.items, users, None)
+def _run(exhibit: Exhibit, method: Method, ratings: Ratings) -> _Run:
+    users = None if exhibit.kind.local else PEOPLE
+    run = _Run(method, ratings, exhibit.stage.items, users, None)
     run.engine.watched = False  # type: ignore[attr-defined]
     return run

@@ -11,7 +11,7 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 NAME = "raw means"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess each single canary's coin by the level of her item."""
-    told = shown.told(shown.after, {})
-    return shown.guessed(NAME, told[shown.stage.single], shown.stage.singles)
+    scores = exhibit.told(exhibit.after, {})
+    return exhibit.guessed(NAME, scores[exhibit.stage.single], exhibit.stage.singles)

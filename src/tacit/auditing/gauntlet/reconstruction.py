@@ -11,7 +11,7 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 NAME = "reconstruction"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess the secret rating of each pair from the known one."""
-    told = shown.second_given_first(shown.after)
-    return shown.guessed(NAME, told, shown.stage.pairs)
+    scores = exhibit.second_given_first(exhibit.after)
+    return exhibit.guessed(NAME, scores, exhibit.stage.pairs)

@@ -11,7 +11,7 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 NAME = "refreshes"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess each single canary's coin by how far her item has moved up."""
-    moved = shown.told(shown.after, {}) - shown.told(shown.before, {})
-    return shown.guessed(NAME, moved[shown.stage.single], shown.stage.singles)
+    rises = exhibit.told(exhibit.after, {}) - exhibit.told(exhibit.before, {})
+    return exhibit.guessed(NAME, rises[exhibit.stage.single], exhibit.stage.singles)

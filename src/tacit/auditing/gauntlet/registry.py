@@ -22,8 +22,8 @@ from tacit.auditing.gauntlet import (
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 
 ATTACKS: dict[str, Callable[[Exhibit], Cell]] = {
-    each.NAME: each.attack
-    for each in (
+    module.NAME: module.attack
+    for module in (
         linkage,
         calandrino,
         membership,

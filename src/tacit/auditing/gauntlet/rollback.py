@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
-from tacit.auditing.verdict import found
+from tacit.auditing.verdict import make_finding
 from tacit.errors import BudgetError
 from tacit.ledger.book.book import Book, Receipt, open_book
 from tacit.spoken import unnoted
@@ -21,36 +21,36 @@ from tacit.spoken import unnoted
 NAME = "ledger rollback"
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Charge the method's own events twice, with the old book back in between."""
-    if not shown.events:
-        return shown.skip(NAME, "a twin is booked nowhere and says NOT PRIVATE")
-    target = shown.target
+    if not exhibit.events:
+        return exhibit.skip(NAME, "a twin is booked nowhere and says NOT PRIVATE")
+    target = exhibit.target
     with tempfile.TemporaryDirectory() as folder, unnoted():
-        place, kept = Path(folder, "book.sqlite"), Path(folder, "old")
-        book = open_book(place, "invented people")
+        path, backup = Path(folder, "book.sqlite"), Path(folder, "old")
+        book = open_book(path, "invented people")
         book.cap(target.epsilon * (1 + 1e-6), target.delta, target.unit)
-        shutil.copy(place, kept)
+        shutil.copy(path, backup)
         try:
-            first = charged(shown, book)
+            receipt = charged(exhibit, book)
         except BudgetError:
-            return found(target, NAME, 0.0, note="refused: nothing bounds it under a cap")
+            return make_finding(target, NAME, 0.0, note="refused: nothing bounds it under a cap")
         note, leak = "a second charge was admitted under the cap", True
         try:
-            charged(shown, book)
+            charged(exhibit, book)
         except BudgetError:
-            shutil.copy(kept, place)
-            charged(shown, book)
-            leak = book.contains(first.hash)
+            shutil.copy(backup, path)
+            charged(exhibit, book)
+            leak = book.contains(receipt.hash)
             note = "the statement made since is not in the old book"
-    return found(target, NAME, 0.0, leak=leak, note=note)
+    return make_finding(target, NAME, 0.0, leak=leak, note=note)
 
 
-def charged(shown: Exhibit, book: Book) -> Receipt:
+def charged(exhibit: Exhibit, book: Book) -> Receipt:
     """One fit of this method, as the book is charged for it."""
-    target = shown.target
+    target = exhibit.target
     return book.reserve(
-        shown.events,
+        exhibit.events,
         unit=target.unit,
         budget=(target.epsilon, target.delta),
         purpose="a fit",

@@ -34,16 +34,16 @@ def run(
     `mistake` is the chance that any cell at all refutes a claim that holds: it is split
     evenly over them.
     """
-    chosen = tuple(methods) or (QUICK if quick else tuple(METHODS))
+    selected = tuple(methods) or (QUICK if quick else tuple(METHODS))
     names = tuple(attacks) or tuple(ATTACKS)
-    rows = list(targets(chosen, calibrations))
-    each = mistake / max(1, len(rows) * len(names))
+    rows = list(targets(selected, calibrations))
+    mistake_share = mistake / max(1, len(rows) * len(names))
     cells: list[Cell] = []
-    for place, (name, unit, calibration) in enumerate(rows):
+    for index, (name, unit, calibration) in enumerate(rows):
         if progress is not None:
-            progress(place, len(rows), f"{name} {calibration}")
-        shown = Exhibit(Target(name, unit, calibration, EPSILON, DELTA, each))
-        cells += [ATTACKS[attack](shown) for attack in names]
+            progress(index, len(rows), f"{name} {calibration}")
+        exhibit = Exhibit(Target(name, unit, calibration, EPSILON, DELTA, mistake_share))
+        cells += [ATTACKS[attack](exhibit) for attack in names]
     return cells
 
 
@@ -51,11 +51,11 @@ def targets(
     methods: Sequence[str], calibrations: Iterable[Calibration]
 ) -> Iterator[tuple[str, Unit, Calibration]]:
     """Each method at each calibration that it has, at the unit of its claim."""
-    wanted = tuple(calibrations)
+    requested = tuple(calibrations)
     for name in methods:
         kind = find(name)
         for calibration in CALIBRATIONS:
-            if calibration not in wanted or calibration not in kind.calibrations:
+            if calibration not in requested or calibration not in kind.calibrations:
                 continue
             unit = kind.units[0]
             if calibration == "paper" and kind.paper_unit is not None:
@@ -70,7 +70,7 @@ def fallen(cells: Iterable[Cell]) -> list[AttackFinding]:
 
 def is_sound(cells: Iterable[Cell]) -> bool:
     """Whether nothing that Tacit certifies has fallen."""
-    return not any(each.calibration == "sound" for each in fallen(cells))
+    return not any(cell.calibration == "sound" for cell in fallen(cells))
 
 
 def facts(cells: Iterable[Cell]) -> list[dict[str, object]]:

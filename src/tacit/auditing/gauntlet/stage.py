@@ -35,7 +35,7 @@ chance of a mistake of 5e-5."""
 UNRATED = 20
 """Items that nobody rates."""
 LOW, HIGH = 1.0, 5.0
-TASTES = 3
+USER_FACTORS = 3
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def stage(unit: Unit, seed: int = 0) -> TwoWorlds:
     )
 
 
-def stage_of(made: TwoWorlds, single: bool) -> Ratings:
+def stage_of(worlds: TwoWorlds, single: bool) -> Ratings:
     """The same people, if the coins of all singles had come up the same."""
     singles = np.full(CANARIES, single)
-    return _people(made.unit, made.seed, singles, made.pairs)
+    return _people(worlds.unit, worlds.seed, singles, worlds.pairs)
 
 
 def _people(unit: Unit, seed: int, singles: Coins | None, pairs: Coins | None) -> Ratings:
@@ -112,19 +112,19 @@ def _people(unit: Unit, seed: int, singles: Coins | None, pairs: Coins | None) -
         coin = None if singles is None else bool(singles[j])
         rows += _canary(unit, _habits(rng), COMMON + j, coin)
     for j in range(CANARIES):
-        first = COMMON + CANARIES + 2 * j
+        first_item = COMMON + CANARIES + 2 * j
         coin = None if pairs is None else bool(pairs[j])
-        habits = [*_habits(rng), (first, HIGH)]
-        rows += _canary(unit, habits, first + 1, coin)
+        habits = [*_habits(rng), (first_item, HIGH)]
+        rows += _canary(unit, habits, first_item + 1, coin)
     return _ratings(rows)
 
 
 def _crowd(rng: np.random.Generator) -> list[Row]:
     """People of a few tastes who rate common items."""
-    item_side = rng.normal(0, 1, (COMMON, TASTES))
+    item_side = rng.normal(0, 1, (COMMON, USER_FACTORS))
     rows = []
     for _ in range(CROWD):
-        taste = rng.normal(0, 0.7, TASTES)
+        taste = rng.normal(0, 0.7, USER_FACTORS)
         items = np.sort(rng.permutation(COMMON)[:EACH])
         liked = 3.3 + item_side[items] @ taste + rng.normal(0, 0.5, EACH)
         values = np.clip(np.rint(liked), LOW, HIGH)
@@ -138,15 +138,15 @@ def _habits(rng: np.random.Generator) -> Row:
     return [(item, 3.0) for item in items]
 
 
-def _canary(unit: Unit, habits: Row, own: int, coin: bool | None) -> list[Row]:
+def _canary(unit: Unit, habits: Row, secret_item: int, coin: bool | None) -> list[Row]:
     """Her row as the coin says; None before it is tossed."""
     if unit == "user":
-        return [[*habits, (own, HIGH)]] if coin else []
+        return [[*habits, (secret_item, HIGH)]] if coin else []
     if unit == "rating":
-        return [[*habits, (own, HIGH)] if coin else habits]
+        return [[*habits, (secret_item, HIGH)] if coin else habits]
     middle = (LOW + HIGH) / 2
     value = middle if coin is None else HIGH if coin else LOW
-    return [[*habits, (own, value)]]
+    return [[*habits, (secret_item, value)]]
 
 
 def _ratings(rows: list[Row]) -> Ratings:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.gauntlet.game import GameScore, guess
 from tacit.auditing.gauntlet.laws import added
-from tacit.auditing.verdict import found
+from tacit.auditing.verdict import make_finding
 from tacit.noise.bits import Bits
 from tacit.noise.gaussian import discrete_gaussian
 from tacit.noise.knorm import knorm
@@ -29,16 +29,16 @@ TOGETHER = 3
 """Dimensions of a K-norm draw."""
 
 
-def attack(shown: Exhibit) -> Cell:
+def attack(exhibit: Exhibit) -> Cell:
     """Guess the size of noise by the words that it took, for every law of the method."""
-    laws = added(shown.events)
+    laws = added(exhibit.events)
     if not laws:
-        return shown.skip(NAME, "no noise is added to a sum: a report takes one word")
+        return exhibit.skip(NAME, "no noise is added to a sum: a report takes one word")
     won = max(
-        (_guessed(name, shown.target.mistake) for name in sorted(laws)),
-        key=lambda each: each.epsilon,
+        (_guessed(name, exhibit.target.mistake) for name in sorted(laws)),
+        key=lambda finding: finding.epsilon,
     )
-    return found(shown.target, NAME, won.epsilon, note=won.words, box="white")
+    return make_finding(exhibit.target, NAME, won.epsilon, note=won.words, box="white")
 
 
 class CountedBits(Bits):
@@ -64,7 +64,7 @@ def _guessed(name: str, mistake: float) -> GameScore:
     work = np.empty(DRAWS)
     for k in range(DRAWS):
         before = bits.asked
-        sizes[k] = abs(_one(name, bits))
+        sizes[k] = abs(_draw_one(name, bits))
         work[k] = bits.asked - before
     return by_work(work, sizes, mistake)
 
@@ -75,7 +75,7 @@ def by_work(work: NDArray[np.float64], sizes: NDArray[np.float64], mistake: floa
     return guess(work, sizes > np.median(sizes), delta=0.0, mistake=mistake)
 
 
-def _one(name: str, bits: Bits) -> int:
+def _draw_one(name: str, bits: Bits) -> int:
     if name == "gaussian":
         return int(discrete_gaussian(1, SPREAD, bits)[0])
     if name == "laplace":

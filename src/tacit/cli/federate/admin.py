@@ -38,20 +38,20 @@ def listed(as_json: bool, **o: Any) -> None:
     store = open_store(o)
     try:
         if o["role"] == "recommender":
-            found = store.now(trainings)
-            facts = [{**each._asdict(), "orders": each.orders._asdict()} for each in found]
+            records = store.now(trainings)
+            facts = [{**record._asdict(), "orders": record.orders._asdict()} for record in records]
         else:
-            facts = [each._asdict() for each in store.now(standing)]
+            facts = [record._asdict() for record in store.now(standing)]
     finally:
         store.close()
     if as_json:
         print_json({"trainings": facts})
         return
-    for each in facts:
-        orders = each.pop("orders", {})
-        told = [f"{name.replace('_', ' ')} {value}" for name, value in each.items()]
-        told += [f"{n}: {v}" for n, v in orders.items() if v]
-        say(", ".join(told))
+    for record in facts:
+        orders = record.pop("orders", {})
+        fields = [f"{name.replace('_', ' ')} {value}" for name, value in record.items()]
+        fields += [f"{n}: {v}" for n, v in orders.items() if v]
+        say(", ".join(fields))
 
 
 def _order(o: dict[str, Any], name: str, value: str) -> None:
@@ -65,7 +65,7 @@ def _order(o: dict[str, Any], name: str, value: str) -> None:
         )
     store = open_store(o)
     try:
-        task = store.now(lambda s: control.chosen(s, o["task"]))
+        task = store.now(lambda s: control.find_training(s, o["task"]))
         if name == "retries":
             store.now(lambda s: control.retry(s, task))
         else:
@@ -154,13 +154,13 @@ def ban(devices: tuple[str, ...], label: str | None, undo: bool, **o: Any) -> No
         raise SettingError("a device's id is 32 hexadecimal digits")
     store = open_store(o)
     try:
-        meant = list(devices)
+        targets = list(devices)
         if label is not None:
-            meant += store.now(lambda s: book.of_label(s, label))
-        if not meant:
+            targets += store.now(lambda s: book.of_label(s, label))
+        if not targets:
             raise SettingError("no device is named", remedy="ids, or --label")
         change = book.unban if undo else book.ban
-        store.now(lambda s: change(s, meant))
+        store.now(lambda s: change(s, targets))
     finally:
         store.close()
-    note(f"{len(meant):,} devices are {'served again' if undo else 'banned'}")
+    note(f"{len(targets):,} devices are {'served again' if undo else 'banned'}")

@@ -69,11 +69,11 @@ def further(o: dict[str, Any]) -> list[dict[str, Any]]:
     if o["also"] is None:
         return []
     remedy = "TOML, with a [[training]] table for each, and nothing beside them"
-    found = read_toml(Path(o["also"]), Trainings, SettingError, remedy)
-    return [_one(o, table) for table in found.training]
+    document = read_toml(Path(o["also"]), Trainings, SettingError, remedy)
+    return [_training_options(o, table) for table in document.training]
 
 
-def _one(o: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+def _training_options(o: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
     """The options of one training: its own, and the others as on the command line."""
     for name, value in table.items():
         kind = OWN.get(name)
@@ -84,11 +84,11 @@ def _one(o: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
             raise SettingError(f"`{name}` of a training is not a {kind.__name__}")
     if any(name not in table for name in NEEDED):
         raise SettingError(f"a further training needs {' and '.join(NEEDED)}")
-    own = {name.replace("-", "_"): value for name, value in table.items()}
-    settings = own.pop("set", {})
-    merged = {**o, **own}
-    if own["method"] != o["method"]:
-        merged |= {name: own.get(name) for name in FORGET}
-    if settings or own["method"] != o["method"]:
+    overrides = {name.replace("-", "_"): value for name, value in table.items()}
+    settings = overrides.pop("set", {})
+    merged = {**o, **overrides}
+    if overrides["method"] != o["method"]:
+        merged |= {name: overrides.get(name) for name in FORGET}
+    if settings or overrides["method"] != o["method"]:
         merged["settings"] = tuple(f"{k}={v}" for k, v in settings.items())
     return merged

@@ -11,7 +11,7 @@ import click
 
 from tacit.cli.federate.secret import insecure_option, papers_of, papers_options, token_file_option
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.parse import parse_scale
 from tacit.cli.show import say
@@ -120,7 +120,7 @@ def device(
     """Take part with your own ratings, which never leave this device."""
     from tacit.federation.device.person import Person
 
-    refuse_moot()
+    refuse_no_effect()
     person = Person(
         url,
         ratings,
@@ -143,10 +143,12 @@ def device(
     from tacit.cli.show import print_json, print_lines
     from tacit.data.reading.personal import read_personal
 
-    given = model.own(read_personal(ratings), source=ratings)
-    lines = model.recommend_own(given.own, count)
+    inputs = model.own(read_personal(ratings), source=ratings)
+    lines = model.recommend_own(inputs.own, count)
     if as_json:
-        print_json({"recommendations": [line.__dict__ for line in lines], "unknown": given.unknown})
+        print_json(
+            {"recommendations": [line.__dict__ for line in lines], "unknown": inputs.unknown}
+        )
     else:
         print_lines(lines)
 
@@ -170,13 +172,13 @@ def spent(home: str, as_json: bool) -> None:
 def _tell_spent(home: Path) -> None:
     from tacit.federation.device.person import spent as spent_at
 
-    found = spent_at(home)
+    spending = spent_at(home)
     note(
-        f"booked: epsilon {found.booked:.4g} of {found.cap:g} at delta {found.delta:g} per "
-        f"{found.unit}, after {found.answers:,} answers"
+        f"booked: epsilon {spending.booked:.4g} of {spending.cap:g} at delta {spending.delta:g} per "
+        f"{spending.unit}, after {spending.answers:,} answers"
     )
     note(
-        f"really spent: epsilon {found.realised:.4g} for your whole self, by what your "
+        f"really spent: epsilon {spending.realised:.4g} for your whole self, by what your "
         "answers came to; it follows from your ratings, so keep it to yourself"
     )
 
@@ -206,7 +208,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     from tacit.federation.device.fleet import run_fleet
     from tacit.federation.protocol.lasting import leave_what_is_loaded
 
-    refuse_moot()
+    refuse_no_effect()
     ratings = read(data, parse_scale(o["scale"]))
     try:
         import uvloop
@@ -262,12 +264,12 @@ def _policy(o: dict[str, Any]) -> Policy:
         honest=o["believe_honest"],
         accept_unbounded=o["accept_unbounded"],
         unit=o["cap_unit"],
-        asked=_own(o["own_epsilon"]),
+        asked=_training_epsilon(o["own_epsilon"]),
         **noise,
     )
 
 
-def _own(epsilon: float | None) -> float | None:
+def _training_epsilon(epsilon: float | None) -> float | None:
     """What one training may reveal at most, if it was said."""
     from tacit.errors import SettingError
 

@@ -33,7 +33,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     from tacit.serving.http.stops import end_well
     from tacit.serving.http.watch import start_logs
 
-    app.origins = frozenset(check_origin(each) for each in o["origins"])
+    app.origins = frozenset(check_origin(address) for address in o["origins"])
     start_logs()
     make_room()
     app.watch_port = o["watch_port"]
@@ -60,7 +60,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     take_short_turns()
     end_well()
     crowd = Crowd(most_connections(), o["trusted_proxy"])
-    CountedServer(config, crowd).run([_listening(*each) for each in ports])
+    CountedServer(config, crowd).run([_listening(*address) for address in ports])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -44,25 +44,25 @@ def token_of(o: dict[str, Any]) -> str | None:
     """The enrolment token, from its file or from the command line."""
     from tacit.errors import SettingError
 
-    given: str | None = o["token"]
+    token: str | None = o["token"]
     if o["token_file"] is None:
-        return given
-    if given is not None:
+        return token
+    if token is not None:
         raise SettingError("--token and --token-file are given", remedy="give one of them")
     return secret_in(o["token_file"], "token")
 
 
-def secret_in(path: str, what: str) -> str:
+def secret_in(path: str, kind: str) -> str:
     """What a file holds, which is not empty."""
     from tacit.errors import SettingError
 
     try:
-        found = Path(path).read_text().strip()
+        secret = Path(path).read_text().strip()
     except OSError as error:
-        raise SettingError(f"the {what} file {path} cannot be read: {error.strerror}") from None
-    if not found:
-        raise SettingError(f"the {what} file {path} is empty")
-    return found
+        raise SettingError(f"the {kind} file {path} cannot be read: {error.strerror}") from None
+    if not secret:
+        raise SettingError(f"the {kind} file {path} is empty")
+    return secret
 
 
 def papers_of(o: dict[str, Any]) -> list[Papers]:
@@ -74,17 +74,17 @@ def papers_of(o: dict[str, Any]) -> list[Papers]:
     evidence = ""
     if o["evidence_file"]:
         evidence = secret_in(o["evidence_file"], "evidence")
-    own, other = _lines(o["ticket_file"]), _lines(o["aggregator_ticket_file"])
-    if own and other and len(own) != len(other):
+    tickets, aggregator_tickets = _lines(o["ticket_file"]), _lines(o["aggregator_ticket_file"])
+    if tickets and aggregator_tickets and len(tickets) != len(aggregator_tickets):
         raise SettingError(
-            f"there are {len(own)} tickets of the recommender and {len(other)} of the aggregator",
+            f"there are {len(tickets)} tickets of the recommender and {len(aggregator_tickets)} of the aggregator",
             remedy="a device needs one of each",
         )
-    count = max(len(own), len(other), 1)
-    own, other = own or [None] * count, other or [None] * count
+    count = max(len(tickets), len(aggregator_tickets), 1)
+    tickets, aggregator_tickets = tickets or [None] * count, aggregator_tickets or [None] * count
     return [
         Papers(token, ticket, aggregator, evidence)
-        for ticket, aggregator in zip(own, other, strict=True)
+        for ticket, aggregator in zip(tickets, aggregator_tickets, strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from tacit.cli.federate.further import further, further_option
 from tacit.cli.federate.listen import check_secure, serve
 from tacit.cli.federate.server import identity_of, limits_of, location_of, server_options, terms_of
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
 from tacit.rounds.options import NOISE_FROM
@@ -120,16 +120,16 @@ def recommender(**o: Any) -> None:
     from tacit.federation.server.recommender import recommender_app
     from tacit.federation.server.remote import RemoteAggregator
 
-    refuse_moot()
+    refuse_no_effect()
     check_secure(o)
     identity = identity_of(o)
     pin = _pin(o["aggregator_pin"])
-    also = [(_task(each), _how(each)) for each in further(o)]
-    other = RemoteAggregator(o["aggregator"], pin, identity, o["ca"], o["insecure"])
-    serve(recommender_app(_task(o), other, _how(o), also), o)
+    also = [(_task(options), _operation(options)) for options in further(o)]
+    aggregator = RemoteAggregator(o["aggregator"], pin, identity, o["ca"], o["insecure"])
+    serve(recommender_app(_task(o), aggregator, _operation(o), also), o)
 
 
-def _how(o: dict[str, Any]) -> Operation:
+def _operation(o: dict[str, Any]) -> Operation:
     """How a training is run, beside what its task says."""
     from tacit.federation.server.publish import Charged
     from tacit.federation.server.training import Operation
@@ -212,7 +212,7 @@ def aggregator(**o: Any) -> None:
     """Sum masked contributions; reveal one sum per round, never a small one."""
     from tacit.federation.server.aggregator import aggregator_app
 
-    refuse_moot()
+    refuse_no_effect()
     check_secure(o)
     app = aggregator_app(
         location_of(o, "aggregator"),
@@ -236,10 +236,10 @@ def identity(home: str, rotate: bool) -> None:
     """Make a server's keys if it has none, and print the identity that others pin."""
     from tacit.federation.protocol.keys import Identity
 
-    found = Identity(Path(home) / "identity.json")
+    server_identity = Identity(Path(home) / "identity.json")
     if rotate:
-        found.rotate()
-    say(found.public.hex())
+        server_identity.rotate()
+    say(server_identity.public.hex())
 
 
 def _pin(text: str) -> str:
@@ -247,10 +247,10 @@ def _pin(text: str) -> str:
     from tacit.errors import SettingError
 
     path = Path(text)
-    found = path.read_text().strip() if path.is_file() else text
-    if len(found) != 64 or any(c not in "0123456789abcdef" for c in found):
+    pin = path.read_text().strip() if path.is_file() else text
+    if len(pin) != 64 or any(c not in "0123456789abcdef" for c in pin):
         raise SettingError(
             "an identity is 64 hexadecimal digits",
             remedy="`tacit federate identity` prints a server's",
         )
-    return found
+    return pin

@@ -101,10 +101,10 @@ def identity_of(o: dict[str, Any]) -> Identity:
     """The server's keys, with a new exchange key if that was asked for."""
     from tacit.federation.protocol.keys import Identity
 
-    found = Identity(Path(o["home"]) / "identity.json")
+    server_identity = Identity(Path(o["home"]) / "identity.json")
     if o["rotate_key"]:
-        found.rotate()
-    return found
+        server_identity.rotate()
+    return server_identity
 
 
 def location_of(o: dict[str, Any], role: str) -> str:

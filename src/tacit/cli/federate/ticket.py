@@ -10,7 +10,7 @@ import click
 
 from tacit.cli.federate.secret import secret_in
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_moot
+from tacit.cli.moot import refuse_no_effect
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.show import print_json, say
 
@@ -43,14 +43,14 @@ def open_store(o: dict[str, Any]) -> ServerStore:
     from tacit.federation.server import recommender, uploads
     from tacit.federation.server.store import ServerStore
 
-    where = o["store"]
+    location = o["store"]
     if o["store_file"]:
-        where = secret_in(o["store_file"], "store")
-    if where is None and o["home"] is None:
+        location = secret_in(o["store_file"], "store")
+    if location is None and o["home"] is None:
         raise SettingError("--home is missing", remedy="or --store")
     role = o["role"]
     steps = {"recommender": recommender.MIGRATIONS, "aggregator": uploads.MIGRATIONS}
-    return ServerStore(where or Path(o["home"]) / f"{role}.sqlite", steps[role], role)
+    return ServerStore(location or Path(o["home"]) / f"{role}.sqlite", steps[role], role)
 
 
 @click.command(cls=Command)
@@ -83,10 +83,10 @@ def ticket(as_json: bool, **o: Any) -> None:
     """One-time tickets with which devices enrol at this server; without --count, the book."""
     from tacit.federation.server import book
 
-    refuse_moot()
+    refuse_no_effect()
     store = open_store(o)
     label = o["label"]
-    made = list[str]()
+    tickets = list[str]()
     try:
         if o["take_back"]:
             gone = store.now(lambda s: book.revoke(s, label))
@@ -94,26 +94,26 @@ def ticket(as_json: bool, **o: Any) -> None:
         if o["most"] is not None:
             store.now(lambda s: book.limit_label(s, label, o["most"]))
         if o["count"]:
-            made = book.new_tickets(o["count"])
-            store.now(lambda s: book.keep_tickets(s, made, label, o["days"]))
-        found = store.now(book.labels)
+            tickets = book.new_tickets(o["count"])
+            store.now(lambda s: book.keep_tickets(s, tickets, label, o["days"]))
+        labels = store.now(book.labels)
     finally:
         store.close()
-    if o["out"] and made:
-        _write(o["out"], made)
-    elif made and not as_json:
-        say("\n".join(made))
+    if o["out"] and tickets:
+        _write(o["out"], tickets)
+    elif tickets and not as_json:
+        say("\n".join(tickets))
         return
-    facts = [each._asdict() for each in found]
+    facts = [entry._asdict() for entry in labels]
     if as_json:
-        shown = {} if o["out"] else {"tickets": made}
-        print_json({"labels": facts, **shown})
+        ticket_facts = {} if o["out"] else {"tickets": tickets}
+        print_json({"labels": facts, **ticket_facts})
         return
-    for each in found:
-        limit = "" if each.most is None else f", at most {each.most:,} devices"
+    for entry in labels:
+        limit = "" if entry.most is None else f", at most {entry.most:,} devices"
         say(
-            f"{each.name}: {each.made:,} tickets, {each.used:,} used, "
-            f"{each.expired:,} expired{limit}"
+            f"{entry.name}: {entry.made:,} tickets, {entry.used:,} used, "
+            f"{entry.expired:,} expired{limit}"
         )
 
 
@@ -126,4 +126,4 @@ def _write(path: str, tickets: list[str]) -> None:
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror}") from None
     with os.fdopen(handle, "w") as file:
-        file.write("".join(f"{each}\n" for each in tickets))
+        file.write("".join(f"{line}\n" for line in tickets))

@@ -28,18 +28,20 @@ GROUP = "tacit.layouts"
 @cache
 def layouts() -> dict[str, Layout]:
     """All layouts by name: ours, then those of other packages that are installed."""
-    found = {each.name: each for each in OURS}
+    by_name = {layout.name: layout for layout in OURS}
     for point in entry_points(group=GROUP):
-        found.setdefault(point.name, point.load())
-    return found
+        by_name.setdefault(point.name, point.load())
+    return by_name
 
 
 def named(name: str) -> Layout:
     """The layout of this name."""
-    known = layouts()
-    if name not in known:
-        raise SettingError(f"there is no layout {name}", remedy=f"choose one of {', '.join(known)}")
-    return known[name]
+    by_name = layouts()
+    if name not in by_name:
+        raise SettingError(
+            f"there is no layout {name}", remedy=f"choose one of {', '.join(by_name)}"
+        )
+    return by_name[name]
 
 
 def detect(bundle: Bundle) -> tuple[Layout | None, list[Stream]]:
@@ -48,29 +50,29 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Stream]]:
     several: list[Stream] = []
     together: Layout | None = None
     names: set[str] = set()
-    found: tuple[Layout, Stream] | None = None
+    match: tuple[Layout, Stream] | None = None
     count, last = 0, None
     for part in bundle.parts():
         names.add(part.name.removesuffix(".gz"))
         # To look into an archive is to read it.
-        looked = not (found and not bundle.folder)
+        looked = not (match and not bundle.folder)
         layout = layout_of(part, look=looked)
         if layout is not None and layout.one_pass:
-            if found is not None:
-                raise ambiguous(bundle, found[1], part)
+            if match is not None:
+                raise ambiguous(bundle, match[1], part)
             return layout, []
         if layout is not None and layout.several:
             several.append(part)
             together = layout
-        elif layout is not None and found is None:
-            found = layout, part
-        elif layout is not None and found is not None:
-            raise ambiguous(bundle, found[1], part)
+        elif layout is not None and match is None:
+            match = layout, part
+        elif layout is not None and match is not None:
+            raise ambiguous(bundle, match[1], part)
         if not count:
             part.head(1)  # the pass over a tar stands at this part only now
         count, last = count + 1, part
-    if found is not None:
-        layout, part = found
+    if match is not None:
+        layout, part = match
         return (named(layout.around(part, names)) if layout.around else layout), [part]
     if together is not None:
         return together, several
@@ -100,5 +102,5 @@ def layout_of(part: Stream, *, look: bool = True) -> Layout | None:
             return layout
     if not look:
         return None
-    seen = glance(part)
-    return next((each for each in layouts().values() if each.told_by(seen)), None)
+    preview = glance(part)
+    return next((layout for layout in layouts().values() if layout.told_by(preview)), None)

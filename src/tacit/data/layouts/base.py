@@ -44,7 +44,7 @@ def glance(part: Stream) -> Glance:
     return Glance(name, folder, head.split(b"\n", 1)[0].decode("latin-1").strip())
 
 
-class LayoutAsked(Protocol):
+class LayoutRequest(Protocol):
     """What the caller of `read` wants, for a layout that reads its files itself."""
 
     items: Catalogue | None
@@ -57,7 +57,7 @@ class LayoutAsked(Protocol):
         """An empty table for rows of numbers."""
 
 
-Reader = Callable[["Layout", Bundle, list[Stream], LayoutAsked], "Ratings"]
+Reader = Callable[["Layout", Bundle, list[Stream], LayoutRequest], "Ratings"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,6 @@ class Layout:
     """The name of a layout that is written alike, if the files around tell it is that one."""
 
 
-def beside(part: Stream, name: str) -> bool:
+def has_neighbour(part: Stream, name: str) -> bool:
     """Whether a plain file has such a neighbour."""
     return Path(part.label).with_name(name).is_file()

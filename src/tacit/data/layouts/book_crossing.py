@@ -9,9 +9,9 @@ from tacit.data.reading.columns import plain
 from tacit.data.reading.dialect import QUOTES
 
 
-def is_book_crossing(seen: Glance) -> bool:
+def is_book_crossing(preview: Glance) -> bool:
     """By its header, in the two ways in which it is passed on."""
-    fields = [plain(field) for field in re.split("[;,\t]", seen.first)]
+    fields = [plain(field) for field in re.split("[;,\t]", preview.first)]
     rated = fields[2:] in (["bookrating"], ["rating"])
     return fields[:2] == ["userid", "isbn"] and rated
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.layouts.base import Glance, Layout, LayoutAsked
+from tacit.data.layouts.base import Glance, Layout, LayoutRequest
 from tacit.data.ratings import Ratings
 from tacit.data.reading.dialect import (
     Misquoted,
@@ -23,7 +23,7 @@ from tacit.data.reading.dialect import (
 from tacit.data.reading.faults import rating_fault
 from tacit.data.reading.files import Bundle, Stream, spreadsheet
 from tacit.data.reading.table import Table
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 
 WIDTHS = (101, 151)
 """Columns of the two matrices: a count, then 100 or 150 jokes."""
@@ -34,26 +34,26 @@ MOST = 1 << 26
 """Bytes of a matrix: the largest published has 50 million."""
 
 
-def is_jester(seen: Glance) -> bool:
+def is_jester(preview: Glance) -> bool:
     """By its name and many columns, or by its very width and numbers alone."""
-    fields = re.split("[;,\t]", seen.first)
-    if "jester" in seen.name and seen.name.endswith((".xls", ".dat", ".csv", ".txt", ".tsv")):
-        return seen.name.endswith(".xls") or len(fields) > MANY or _is_matrix(seen, fields)
-    return _is_matrix(seen, fields)
+    fields = re.split("[;,\t]", preview.first)
+    if "jester" in preview.name and preview.name.endswith((".xls", ".dat", ".csv", ".txt", ".tsv")):
+        return preview.name.endswith(".xls") or len(fields) > MANY or _is_matrix(preview, fields)
+    return _is_matrix(preview, fields)
 
 
-def _is_matrix(seen: Glance, fields: list[str]) -> bool:
-    if not seen.name.endswith((".csv", ".txt", ".tsv")) or len(fields) not in WIDTHS:
+def _is_matrix(preview: Glance, fields: list[str]) -> bool:
+    if not preview.name.endswith((".csv", ".txt", ".tsv")) or len(fields) not in WIDTHS:
         return False
-    return all(CELL.fullmatch(each) for each in fields)
+    return all(CELL.fullmatch(field) for field in fields)
 
 
-def read(layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked) -> Ratings:
+def read(layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutRequest) -> Ratings:
     """The ratings of all files, as if they were one."""
     table = asked.table(layout, True, bundle.label)
     read_jester(parts, table)
-    found = table.finish(bundle.label, layout.name, asked.items, asked.duplicates)
-    return replace(found, notes=replace(found.notes, numbered=True))
+    ratings = table.finish(bundle.label, layout.name, asked.items, asked.duplicates)
+    return replace(ratings, notes=replace(ratings.notes, numbered=True))
 
 
 def read_jester(parts: list[Stream], table: Table) -> None:
@@ -69,14 +69,14 @@ def read_jester(parts: list[Stream], table: Table) -> None:
                 remedy="read one of them",
             )
         width = matrix.shape[1]
-        given = matrix[:, 1:]
-        check(given, lines, part.label, table)
-        person, joke = np.nonzero(given != table.absent)
+        ratings = matrix[:, 1:]
+        check(ratings, lines, part.label, table)
+        person, joke = np.nonzero(ratings != table.absent)
         table.dropped_absent = 0  # the empty cells of a matrix are no news
         table.add_numbers(
             (person + people + 1).astype(np.uint32),
             (joke + 1).astype(np.uint32),
-            given[person, joke],
+            ratings[person, joke],
             None,
             lines[person] if table.keep_lines else None,
         )
@@ -108,7 +108,9 @@ def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
             kind = "few" if len(fields) < width else "many"
             message = f"too {kind} fields: {len(fields)} instead of {width}"
             raise DataError(
-                message, place=place(part.label, number), remedy="complete or remove the line"
+                message,
+                place=format_location(part.label, number),
+                remedy="complete or remove the line",
             )
         rows.append(numbers(fields, part.label, number))
         lines.append(number)
@@ -134,19 +136,19 @@ def numbers(fields: list[str], label: str, line: int) -> NDArray[np.float64]:
         column = next((k + 1 for k, field in enumerate(fields) if not is_number(field)), None)
         raise DataError(
             "text where a number belongs",
-            place=place(label, line, column),
+            place=format_location(label, line, column),
             remedy="write ratings as numbers with a decimal point, and 99 for none",
         ) from None
 
 
-def check(given: NDArray[np.float64], lines: NDArray[np.int64], label: str, table: Table) -> None:
+def check(ratings: NDArray[np.float64], lines: NDArray[np.int64], label: str, table: Table) -> None:
     """Refuse a rating outside the scale that is not the mark of an absent one."""
     schema = table.schema
-    wrong = ~((given >= schema.low) & (given <= schema.high)) & (given != table.absent)
+    wrong = ~((ratings >= schema.low) & (ratings <= schema.high)) & (ratings != table.absent)
     if wrong.any():
         person, joke = (int(k[0]) for k in np.nonzero(wrong))
-        where = place(label, int(lines[person]), joke + 2)
-        raise rating_fault(str(given[person, joke]), where, schema)
+        location = format_location(label, int(lines[person]), joke + 2)
+        raise rating_fault(str(ratings[person, joke]), location, schema)
 
 
 LAYOUTS = (Layout("jester", "Jester", -10, 10, is_jester, absent=99, several=True, reader=read),)

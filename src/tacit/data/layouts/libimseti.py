@@ -9,14 +9,14 @@ from tacit.data.layouts.base import Glance, Layout
 NUMBERS = re.compile(r"\d+,\d+,\d+")
 
 
-def is_libimseti(seen: Glance) -> bool:
+def is_libimseti(preview: Glance) -> bool:
     """Three numbers say little, so that its name, or its folder's, must say the rest."""
-    if not NUMBERS.fullmatch(seen.first):
+    if not NUMBERS.fullmatch(preview.first):
         return False
     return (
-        seen.name == "ratings.dat"
-        or "libimseti" in seen.name
-        or seen.folder.startswith("libimseti")
+        preview.name == "ratings.dat"
+        or "libimseti" in preview.name
+        or preview.folder.startswith("libimseti")
     )
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.layouts.base import Glance, Layout, LayoutAsked
+from tacit.data.layouts.base import Glance, Layout, LayoutRequest
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import Growing, dense_numbers
 from tacit.data.reading.files import Bundle, Stream, text_chunks
 from tacit.data.schema import Schema
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 
 if TYPE_CHECKING:
     from tacit.data.reading.kernels import Parsed
@@ -29,9 +29,9 @@ BATCH = 1 << 23
 """Bytes parsed at a time: the 17,770 small files are parsed many at once."""
 
 
-def is_netflix(seen: Glance) -> bool:
+def is_netflix(preview: Glance) -> bool:
     """By the names of its files."""
-    return bool(NAMES.fullmatch(seen.name))
+    return bool(NAMES.fullmatch(preview.name))
 
 
 def netflix_parts(bundle: Bundle) -> Iterator[Stream]:
@@ -39,7 +39,7 @@ def netflix_parts(bundle: Bundle) -> Iterator[Stream]:
     return (part for part in bundle.parts() if NAMES.fullmatch(part.name))
 
 
-def read(layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutAsked) -> Ratings:
+def read(layout: Layout, bundle: Bundle, parts: list[Stream], asked: LayoutRequest) -> Ratings:
     """The ratings of all files; `parts` is empty, because one pass is all there is."""
     schema = asked.schema(layout, True, bundle.label)
     return read_netflix(bundle, schema, asked.items, asked.duplicates)
@@ -93,9 +93,9 @@ class _Batch:
         return self
 
     def place(self, byte: int) -> str:
-        found = next(each for each in reversed(self.files) if each.byte <= byte)
-        before = self.data.count(b"\n", found.byte, byte)
-        return place(found.label, found.line + before)
+        file_start = next(begin for begin in reversed(self.files) if begin.byte <= byte)
+        lines_before = self.data.count(b"\n", file_start.byte, byte)
+        return format_location(file_start.label, file_start.line + lines_before)
 
 
 def batches(bundle: Bundle) -> Iterator[_Batch]:
@@ -112,21 +112,21 @@ def batches(bundle: Bundle) -> Iterator[_Batch]:
 
 
 def _blocks(part: Stream) -> Iterator[tuple[int, bytes]]:
-    line, before = 1, b""
+    line, previous = 1, b""
     with part.open() as stream:
         for block in text_chunks(stream, part.label, BATCH):
-            line += before.count(b"\n")  # most files are one block: theirs are never counted
-            if not before:
+            line += previous.count(b"\n")  # most files are one block: theirs are never counted
+            if not previous:
                 block = block.removeprefix(b"\xef\xbb\xbf")
                 head = block[: block.find(b"\n")].rstrip()
                 if not (head.endswith(b":") and head[:-1].isdigit()):
                     raise DataError(
                         "the first line is not an item's number and a colon",
-                        place=place(part.label, 1),
+                        place=format_location(part.label, 1),
                         remedy="the Netflix layout has lines `item:` and `user,rating,date`",
                     )
             yield line, block
-            before = block
+            previous = block
 
 
 class _Builder:
@@ -191,22 +191,24 @@ def is_row(data: bytes) -> NDArray[np.bool_]:
     return np.array([b"," in line for line in data.split(b"\n")[:-1]], np.bool_)
 
 
-def fault(kind: int, where: str, schema: Schema) -> DataError:
+def fault(kind: int, location: str, schema: Schema) -> DataError:
     """What a code of the parser means, in words."""
     from tacit.data.reading import kernels as parse
     from tacit.data.reading.faults import off_scale, time_fault
 
     if kind == parse.OFF_SCALE:
-        return off_scale(where, schema)
+        return off_scale(location, schema)
     if kind == parse.NO_DATE:
-        return time_fault(where)
+        return time_fault(location)
     message = {
         parse.TOO_FEW: "too few fields",
         parse.TOO_MANY: "too many fields",
         parse.NO_ITEM: "the item's number is not a plain number",
     }.get(kind, "text where a number belongs")
     return DataError(
-        message, place=where, remedy="the Netflix layout has lines `item:` and `user,rating,date`"
+        message,
+        place=location,
+        remedy="the Netflix layout has lines `item:` and `user,rating,date`",
     )
 
 

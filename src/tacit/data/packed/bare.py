@@ -41,23 +41,23 @@ class BareFile:
 
     def write(self, data: Any, offset: int) -> None:
         """Put the bytes of an array somewhere."""
-        left = memoryview(data).cast("B")
-        while left:
-            done = os.pwrite(self.number, left[:MOST], offset)
-            left = left[done:]
-            offset += done
+        remaining = memoryview(data).cast("B")
+        while remaining:
+            written = os.pwrite(self.number, remaining[:MOST], offset)
+            remaining = remaining[written:]
+            offset += written
 
     def read(self, out: Any, offset: int) -> int:
         """Fill an array from somewhere; how many bytes were there."""
-        left = memoryview(out).cast("B")
-        whole = len(left)
-        while left:
-            done = os.preadv(self.number, [left[:MOST]], offset)
-            if not done:
+        remaining = memoryview(out).cast("B")
+        total = len(remaining)
+        while remaining:
+            count = os.preadv(self.number, [remaining[:MOST]], offset)
+            if not count:
                 break
-            left = left[done:]
-            offset += done
-        return whole - len(left)
+            remaining = remaining[count:]
+            offset += count
+        return total - len(remaining)
 
     def close(self) -> None:
         """Let it go."""

@@ -74,17 +74,17 @@ class Texts(Names):
     @classmethod
     def of(cls, names: Sequence[str]) -> Texts:
         """Some ids."""
-        made = [name.encode() for name in names]
-        ends = np.cumsum([len(each) for each in made], dtype=np.int64)
-        return cls(ends, b"".join(made))
+        encoded = [name.encode() for name in names]
+        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+        return cls(ends, b"".join(encoded))
 
     def __len__(self) -> int:
         return len(self.ends)
 
     def one(self, index: int) -> str:
         """As it is written."""
-        first = int(self.ends[index - 1]) if index else 0
-        return self.data[first : int(self.ends[index])].decode()
+        start = int(self.ends[index - 1]) if index else 0
+        return self.data[start : int(self.ends[index])].decode()
 
     def stored(self) -> bytes:
         """The bytes that `names_of` reads."""
@@ -108,13 +108,13 @@ def joined(parts: Sequence[Names]) -> Names:
 
 def names_of(kind: str, count: int, stored: bytes, label: str) -> Names:
     """What `stored` wrote."""
-    made: Any
+    names: Any
     if kind == Numbers.kind and len(stored) == 4 * count:
         return Numbers(np.frombuffer(stored, "<u4"))
     if kind == Texts.kind and len(stored) >= 8 * count:
         ends = np.frombuffer(stored, "<i8", count)
-        made = Texts(ends.astype(np.int64), stored[8 * count :])
+        names = Texts(ends.astype(np.int64), stored[8 * count :])
         steps = np.diff(ends, prepend=0)
-        if (steps >= 0).all() and (not count or ends[-1] == len(made.data)):
-            return made  # type: ignore[no-any-return]
+        if (steps >= 0).all() and (not count or ends[-1] == len(names.data)):
+            return names  # type: ignore[no-any-return]
     raise DataError("its ids are damaged", place=label, remedy="pack the ratings again")

@@ -85,8 +85,8 @@ class Reader:
 
     def read(self, which: slice | NDArray[Any], role: str) -> NDArray[Any]:
         """Items, values or times of some cells."""
-        found: NDArray[Any] = getattr(self.file, role)(self._records(which))
-        return found
+        column: NDArray[Any] = getattr(self.file, role)(self._records(which))
+        return column
 
     def _records(self, which: slice | NDArray[Any]) -> NDArray[Any]:
         if isinstance(which, slice):
@@ -108,16 +108,16 @@ class Reader:
             low = int(run[start])
             stop = int(np.searchsorted(run, low + 2 * FAR_APART))
             stop = max(stop, start + 1)
-            found = self.file.records(low, int(run[stop - 1]) + 1)
-            yield found[run[start:stop] - low]
+            records = self.file.records(low, int(run[stop - 1]) + 1)
+            yield records[run[start:stop] - low]
             start = stop
 
     def _run(self, first: int, last: int) -> NDArray[Any]:
-        kept = getattr(self._last, "kept", None)
-        if kept is None or kept[:2] != (first, last):
-            self._last.kept = kept = (first, last, self.file.records(first, last))
-        found: NDArray[Any] = kept[2]
-        return found
+        cached = getattr(self._last, "kept", None)
+        if cached is None or cached[:2] != (first, last):
+            self._last.kept = cached = (first, last, self.file.records(first, last))
+        records: NDArray[Any] = cached[2]
+        return records
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,18 +234,18 @@ def facts_of(schema: Schema, notes: Notes) -> dict[str, Any]:
     return {"schema": asdict(schema), "notes": asdict(notes)}
 
 
-def _notes(told: dict[str, Any]) -> Notes:
-    known = {each.name for each in fields(Notes)}
-    kept = {name: value for name, value in told.items() if name in known}
+def _notes(saved: dict[str, Any]) -> Notes:
+    field_names = {field.name for field in fields(Notes)}
+    recognized = {name: value for name, value in saved.items() if name in field_names}
     for name in ("messages", "columns"):
-        kept[name] = tuple(kept.get(name, ()))
-    return Notes(**kept)
+        recognized[name] = tuple(recognized.get(name, ()))
+    return Notes(**recognized)
 
 
 def shape_of(ratings: Ratings) -> RecordShape:
     """How ratings in memory are written in the least room."""
-    found = np.unique(ratings.value)
-    values = tuple(map(float, found)) if len(found) <= 256 else None
+    distinct = np.unique(ratings.value)
+    values = tuple(map(float, distinct)) if len(distinct) <= 256 else None
     times = None
     if ratings.time is not None and len(ratings.time):
         times = int(ratings.time.min()), int(ratings.time.max())
@@ -270,26 +270,26 @@ def rewritten(packed: Packed, change: Callable[[Ratings], Ratings], folder: Path
     items = packed.items
     users: list[Names] = []
     notes = packed.notes
-    made: PackWriter | None = None
+    writer: PackWriter | None = None
     try:
         for piece in packed.pieces():
-            left = change(piece)
-            if made is None:
-                items = left.items
+            remaining = change(piece)
+            if writer is None:
+                items = remaining.items
                 shape = packed.file.shape._replace(items=len(items))
-                made = PackWriter(target, shape)
-            dropped = left.notes.dropped_items - packed.notes.dropped_items
+                writer = PackWriter(target, shape)
+            dropped = remaining.notes.dropped_items - packed.notes.dropped_items
             notes = replace(notes, dropped_items=notes.dropped_items + dropped)
-            cells = Numbered(left.item, left.value, left.time)
-            made.add(np.diff(left.ptr), cells)
-            users.append(numbers_or_texts(left.users))
-        if made is None:
+            cells = Numbered(remaining.item, remaining.value, remaining.time)
+            writer.add(np.diff(remaining.ptr), cells)
+            users.append(numbers_or_texts(remaining.users))
+        if writer is None:
             raise DataError("there is no rating in it", place=packed.file.label)
         facts = facts_of(packed.schema, notes)
-        made.finish(joined(users), items, facts)
-        found = packed_in(PackFile(target))
+        writer.finish(joined(users), items, facts)
+        repacked = packed_in(PackFile(target))
     finally:
-        if made is not None:
-            made.close()
+        if writer is not None:
+            writer.close()
         target.unlink(missing_ok=True)
-    return replace(found, schema=packed.schema)
+    return replace(repacked, schema=packed.schema)

@@ -77,17 +77,17 @@ class Numbered(NamedTuple):
 
 def encoded(shape: RecordShape, cells: Numbered) -> NDArray[Any]:
     """Cells as records."""
-    made = np.empty(len(cells.item), shape.record)
-    made["item"] = cells.item
+    records = np.empty(len(cells.item), shape.record)
+    records["item"] = cells.item
     if shape.values is None:
-        made["value"] = cells.value
+        records["value"] = cells.value
     else:
         table = np.array(shape.values, np.float32)
-        made["value"] = np.searchsorted(table, cells.value)
+        records["value"] = np.searchsorted(table, cells.value)
     if shape.times is not None:
         assert cells.time is not None
-        made["time"] = cells.time - (0 if shape.wide else shape.times[0])
-    return made
+        records["time"] = cells.time - (0 if shape.wide else shape.times[0])
+    return records
 
 
 class PackWriter:
@@ -116,14 +116,14 @@ class PackWriter:
             with suppress(OSError):
                 return os.open(folder, UNNAMED | os.O_RDWR, OWNER_ONLY)
         self.staging = folder / f".{self.target.name}.{os.getpid()}.part"
-        made = os.O_CREAT | os.O_EXCL | os.O_RDWR
-        return os.open(self.staging, made, OWNER_ONLY)
+        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR
+        return os.open(self.staging, flags, OWNER_ONLY)
 
     def _write(self, data: Any) -> None:
-        made = memoryview(data)
-        if made.nbytes:
-            self.file.write(made.cast("B"), self.end)
-            self.end += made.nbytes
+        view = memoryview(data)
+        if view.nbytes:
+            self.file.write(view.cast("B"), self.end)
+            self.end += view.nbytes
 
     def add(self, counts: NDArray[np.integer[Any]], cells: Numbered) -> None:
         """Some people, in their order: ratings of each, and their cells."""
@@ -151,13 +151,13 @@ class PackWriter:
             "checks": {name: zlib.crc32(data) for name, data in parts.items()},
             "facts": dict(facts),
         }
-        told = json.dumps(header).encode()
+        header_bytes = json.dumps(header).encode()
         with refused(self.target):
             for data in parts.values():
                 self._write(data)
-            end = len(told).to_bytes(8, "little")
-            check = zlib.crc32(told).to_bytes(4, "little")
-            self._write(told + end + check + MAGIC)
+            end = len(header_bytes).to_bytes(8, "little")
+            check = zlib.crc32(header_bytes).to_bytes(4, "little")
+            self._write(header_bytes + end + check + MAGIC)
             os.fsync(self.file.number)
             self._name()
         self.close()
@@ -168,12 +168,12 @@ class PackWriter:
             named = self.target.with_name(f".{self.target.name}.{os.getpid()}.part")
             named.unlink(missing_ok=True)
             source = f"/proc/self/fd/{self.file.number}"
-            here = os.open(self.target.parent, os.O_RDONLY)
+            folder_fd = os.open(self.target.parent, os.O_RDONLY)
             try:
                 # Given a folder, Python asks linkat, which follows to the file.
-                os.link(source, named, src_dir_fd=here, follow_symlinks=True)
+                os.link(source, named, src_dir_fd=folder_fd, follow_symlinks=True)
             finally:
-                os.close(here)
+                os.close(folder_fd)
             self.staging = named
         os.replace(self.staging, self.target)
         self.staging = None
@@ -224,11 +224,11 @@ class PackFile:
         self.path = path
         self.file = BareFile.reading(path)
         self.header = self._header()
-        told = self.header["shape"]
-        values = told["values"]
-        times = told["times"]
+        shape = self.header["shape"]
+        values = shape["values"]
+        times = shape["times"]
         self.shape = RecordShape(
-            int(told["items"]),
+            int(shape["items"]),
             None if values is None else tuple(map(float, values)),
             None if times is None else (int(times[0]), int(times[1])),
         )
@@ -251,21 +251,21 @@ class PackFile:
         length = int.from_bytes(end[:8], "little")
         if end[12:] != MAGIC or length > min(size - END, MOST_HEADER):
             raise self.damaged()
-        told = self._at(size - END - length, length)
-        if zlib.crc32(told) != int.from_bytes(end[8:12], "little"):
+        header_bytes = self._at(size - END - length, length)
+        if zlib.crc32(header_bytes) != int.from_bytes(end[8:12], "little"):
             raise self.damaged()
         self._end = size - END - length
         try:
-            found: dict[str, Any] = json.loads(told)
+            header: dict[str, Any] = json.loads(header_bytes)
         except ValueError:
             raise self.damaged() from None
-        if found.get("version") != 1:
+        if header.get("version") != 1:
             raise DataError(
                 "this packed file is of another version",
                 place=self.label,
                 remedy="pack the ratings again",
             )
-        return found
+        return header
 
     def _check(self) -> None:
         """That everything is where the header says."""
@@ -297,10 +297,10 @@ class PackFile:
 
     def item(self, records: NDArray[Any]) -> NDArray[np.uint32]:
         """Rows of items, each one that there is."""
-        found: NDArray[np.uint32] = records["item"].astype(np.uint32)
-        if len(found) and int(found.max()) >= self.shape.items:
+        rows: NDArray[np.uint32] = records["item"].astype(np.uint32)
+        if len(rows) and int(rows.max()) >= self.shape.items:
             raise self.damaged()
-        return found
+        return rows
 
     def value(self, records: NDArray[Any]) -> NDArray[np.float32]:
         """Ratings on the scale."""
@@ -309,14 +309,14 @@ class PackFile:
         codes = np.ascontiguousarray(records["value"])
         if len(codes) and int(codes.max()) >= len(self._table):
             raise self.damaged()
-        found: NDArray[np.float32] = self._table[codes]
-        return found
+        values: NDArray[np.float32] = self._table[codes]
+        return values
 
     def time(self, records: NDArray[Any]) -> NDArray[np.int64]:
         """Seconds since 1970."""
         assert self.shape.times is not None
-        found: NDArray[np.int64] = records["time"].astype(np.int64)
-        return found if self.shape.wide else found + self.shape.times[0]
+        seconds: NDArray[np.int64] = records["time"].astype(np.int64)
+        return seconds if self.shape.wide else seconds + self.shape.times[0]
 
     def _at(self, offset: int, size: int) -> bytearray:
         """Bytes of the file; several threads may ask at once."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import LONGEST, Catalogue
-from tacit.data.ratings import Notes, Ratings, check_size, counted
+from tacit.data.ratings import Notes, Ratings, check_size, format_count
 from tacit.data.reading.cells import Codes, present, relabel
 from tacit.data.schema import Schema
 from tacit.errors import DataError
@@ -61,12 +61,12 @@ def assemble(
     """Ratings in user order. Ids are in an order that depends on their set only. `spot`
     puts a line into words."""
     check_size(cells.user.size)
-    there = None
+    has_rows = None
     if catalogue is not None:
-        there = present(cells.user, len(user_names))
-        before = cells.item.size
+        has_rows = present(cells.user, len(user_names))
+        rows_before = cells.item.size
         drop_unlisted(cells, item_names, catalogue)
-        notes = replace(notes, dropped_items=before - cells.item.size)
+        notes = replace(notes, dropped_items=rows_before - cells.item.size)
         item_names = catalogue.ids
     elif any(len(name) > LONGEST for name in item_names):
         raise DataError(
@@ -83,7 +83,7 @@ def assemble(
         else:
             message, remedy = ("no rating is left", "give a file with explicit ratings")
         raise DataError(message, place=label, remedy=remedy)
-    everyone = None if there is None else [user_names[int(k)] for k in np.flatnonzero(there)]
+    everyone = None if has_rows is None else [user_names[int(k)] for k in np.flatnonzero(has_rows)]
     user_names = drop_absent(cells, user_names)
     if everyone is not None and len(everyone) == len(user_names):
         everyone = None
@@ -97,21 +97,24 @@ def assemble(
     return ratings if schema.positive is None else only_likes(ratings, schema.positive, label)
 
 
-def only_likes(ratings: Ratings, least: float, label: str) -> Ratings:
-    """Ratings of `least` and more. After repeats are merged: who rated 5 and later 1 does
+def only_likes(ratings: Ratings, threshold: float, label: str) -> Ratings:
+    """Ratings of `threshold` and more. After repeats are merged: who rated 5 and later 1 does
     not like it."""
-    keep = ratings.value >= np.float32(least)
+    keep = ratings.value >= np.float32(threshold)
     dropped = int(keep.size - np.count_nonzero(keep))
     if not dropped:
         return ratings
     if dropped == keep.size:
         raise DataError(
-            f"no rating is left of {least:g} or more", place=label, remedy="lower --positive"
+            f"no rating is left of {threshold:g} or more", place=label, remedy="lower --positive"
         )
-    kept = ratings.filtered(keep)
-    need_two_people(kept.n_users, label)
-    told = (*ratings.notes.messages, f"dropped {counted(dropped, 'rating')} below {least:g}")
-    return replace(kept, notes=replace(ratings.notes, messages=told))
+    likes = ratings.filtered(keep)
+    need_two_people(likes.n_users, label)
+    messages = (
+        *ratings.notes.messages,
+        f"dropped {format_count(dropped, 'rating')} below {threshold:g}",
+    )
+    return replace(likes, notes=replace(ratings.notes, messages=messages))
 
 
 def need_two_people(people: int, label: str) -> None:
@@ -207,16 +210,16 @@ def merge_repeats(
         when = cells.time[touched]
         latest = np.maximum.reduceat(when, starts)
         winner = np.where(when == np.repeat(latest, lengths), np.arange(touched.size), -1)
-        chosen = touched[np.maximum.reduceat(winner, starts)]
+        retained = touched[np.maximum.reduceat(winner, starts)]
         cells.time[heads] = latest
     else:
-        chosen = touched[starts + lengths - 1]
+        retained = touched[starts + lengths - 1]
     if duplicates == "mean":
         cells.value[heads] = (
             np.add.reduceat(cells.value[touched].astype(np.float64), starts) / lengths
         )
     else:
-        cells.value[heads] = cells.value[chosen]
+        cells.value[heads] = cells.value[retained]
     ptr = ptr - np.searchsorted(np.flatnonzero(follows), ptr)
     keep = np.logical_not(follows, out=follows)
     cells.item, cells.value = cells.item[keep], cells.value[keep]
@@ -228,11 +231,13 @@ def repeated_pair(
     cells: RowsRead, second: int, repeats: int, label: str, spot: Callable[[int], str]
 ) -> DataError:
     """The error for a person who rated an item twice, with both places."""
-    where = ""
+    locations = ""
     if cells.line is not None:
-        where = f", first {spot(int(cells.line[second - 1]))} and {spot(int(cells.line[second]))}"
+        locations = (
+            f", first {spot(int(cells.line[second - 1]))} and {spot(int(cells.line[second]))}"
+        )
     return DataError(
-        f"a person and an item are repeated in {counted(repeats, 'row')}{where}",
+        f"a person and an item are repeated in {format_count(repeats, 'row')}{locations}",
         place=label,
         remedy="remove one of each, or choose --duplicates last or mean",
     )

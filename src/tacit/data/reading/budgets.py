@@ -31,7 +31,7 @@ def read_budgets(path: str | Path) -> Budgets:
             remedy="name them in the first line",
         )
     user, epsilon = users[0], names.index("epsilon")
-    asked = dict[str, float]()
+    epsilons = dict[str, float]()
     for line, cells in sheet.rows:
         if len(cells) <= max(user, epsilon) or not is_number(cells[epsilon]):
             raise DataError(
@@ -39,14 +39,14 @@ def read_budgets(path: str | Path) -> Budgets:
                 place=sheet.where(line),
                 remedy="write user,epsilon on each line",
             )
-        who, wanted = clean(cells[user]), float(cells[epsilon])
-        if wanted < 0:
+        person_id, budget = clean(cells[user]), float(cells[epsilon])
+        if budget < 0:
             raise DataError(
                 "a budget below 0",
                 place=sheet.where(line),
                 remedy="give each person an epsilon of 0 or more; 0 leaves her out",
             )
-        asked[who] = min(wanted, asked.get(who, wanted))
-    if not asked:
+        epsilons[person_id] = min(budget, epsilons.get(person_id, budget))
+    if not epsilons:
         raise DataError("it names nobody", place=sheet.label)
-    return Budgets(asked)
+    return Budgets(epsilons)

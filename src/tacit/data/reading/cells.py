@@ -89,10 +89,10 @@ class IdColumn:
         import polars as pl
 
         assert self.codes is not None
-        known = cells.unique()
-        fresh = [self.codes.setdefault(clean(text), len(self.codes)) for text in known.to_list()]
+        uniques = cells.unique()
+        fresh = [self.codes.setdefault(clean(text), len(self.codes)) for text in uniques.to_list()]
         codes = cells.replace_strict(
-            known, pl.Series(fresh, dtype=pl.UInt32), return_dtype=pl.UInt32
+            uniques, pl.Series(fresh, dtype=pl.UInt32), return_dtype=pl.UInt32
         )
         return codes.to_numpy().astype(np.uint32, copy=False)
 
@@ -102,17 +102,17 @@ class IdColumn:
         every = self.numbers.finish()
         if self.codes is None:
             return dense_numbers(every)
-        names, place = self.ordered()
-        relabel(every, place)
+        names, ranks = self.ordered()
+        relabel(every, ranks)
         return every, names
 
     def ordered(self) -> tuple[list[str], Codes]:
         """Where texts were seen: the ids in their order, and the place of each code in it."""
         names = list(self.codes or ())
         order = in_order(names)
-        place = np.empty(len(names), np.uint32)
-        place[order] = np.arange(len(names), dtype=np.uint32)
-        return [names[k] for k in order], place
+        ranks = np.empty(len(names), np.uint32)
+        ranks[order] = np.arange(len(names), dtype=np.uint32)
+        return [names[k] for k in order], ranks
 
 
 def plain_numbers(cells: pl.Series) -> Codes | None:
@@ -139,9 +139,9 @@ def dense_numbers(numbers: Codes) -> tuple[Codes, list[str]]:
         return numbers, []
     top = int(numbers.max())
     if top < TABLE:
-        seen = present(numbers, top + 1)
-        ids = np.flatnonzero(seen)
-        table = np.cumsum(seen, dtype=np.uint32)
+        occurs = present(numbers, top + 1)
+        ids = np.flatnonzero(occurs)
+        table = np.cumsum(occurs, dtype=np.uint32)
         table -= 1
         relabel(numbers, table)
     else:
@@ -159,10 +159,10 @@ def relabel(codes: Codes, table: Codes) -> None:
 
 def present(codes: Codes, size: int) -> NDArray[np.bool_]:
     """Which of the codes below `size` occur."""
-    seen = np.zeros(size, np.bool_)
+    occurs = np.zeros(size, np.bool_)
     for start in range(0, codes.size, PIECE):
-        seen[codes[start : start + PIECE]] = True
-    return seen
+        occurs[codes[start : start + PIECE]] = True
+    return occurs
 
 
 class Column(Protocol):
@@ -173,7 +173,7 @@ class Column(Protocol):
     def add(self, block: NDArray[Any]) -> None:
         """Append a block."""
 
-    def change(self, how: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+    def change(self, transform: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         """Put other numbers in the place of those that are there."""
 
     def finish(self) -> NDArray[Any]:
@@ -197,21 +197,21 @@ class Growing(Generic[Number]):
         self.buffer[self.size : end] = block
         self.size = end
 
-    def change(self, how: Callable[[NDArray[Number]], NDArray[Any]]) -> None:
+    def change(self, transform: Callable[[NDArray[Number]], NDArray[Any]]) -> None:
         """Put other numbers in the place of those that are there."""
         for start in range(0, self.size, PIECE):
             block = self.buffer[start : min(start + PIECE, self.size)]
-            block[:] = how(block)
+            block[:] = transform(block)
 
     def finish(self) -> NDArray[Number]:
         """The whole; nothing may be added after."""
-        whole, self.buffer = (
+        array, self.buffer = (
             self.buffer,
             np.empty(0, self.buffer.dtype),
         )  # no view: it would keep the memory
-        if whole.size != self.size:
-            whole.resize(self.size, refcheck=False)
-        return whole
+        if array.size != self.size:
+            array.resize(self.size, refcheck=False)
+        return array
 
 
 def numbers_of(cells: pl.Series, decimal: str = ".") -> NDArray[np.float64]:
@@ -234,16 +234,18 @@ def as_float(text: str) -> float | None:
     return float(text) if NUMBER.fullmatch(text) else None
 
 
-def _one_by_one(some: pl.Series, cells: pl.Series, read: Callable[[str], Any]) -> pl.Series:
-    """What `read` makes of each of `some` texts, in the places of `cells`; null elsewhere."""
+def _one_by_one(unparsed: pl.Series, cells: pl.Series, parse: Callable[[str], Any]) -> pl.Series:
+    """What `parse` makes of each of `unparsed` texts, in the places of `cells`; null elsewhere."""
     import polars as pl
 
-    known = {text: read(text) for text in some.drop_nulls().unique().to_list()}
-    known = {text: value for text, value in known.items() if value is not None}
-    kind = pl.Float64 if read is as_float else pl.Int64
-    if not known:
+    parsed = {text: parse(text) for text in unparsed.drop_nulls().unique().to_list()}
+    parsed = {text: value for text, value in parsed.items() if value is not None}
+    kind = pl.Float64 if parse is as_float else pl.Int64
+    if not parsed:
         return pl.Series([None] * len(cells), dtype=kind)
-    return cells.replace_strict(list(known), list(known.values()), default=None, return_dtype=kind)
+    return cells.replace_strict(
+        list(parsed), list(parsed.values()), default=None, return_dtype=kind
+    )
 
 
 def seconds(cells: pl.Series, dates: str = "iso") -> NDArray[np.int64]:
@@ -332,10 +334,10 @@ def in_iso(text: str) -> int | None:
 def iso_seconds(text: str) -> int | None:
     """Seconds of a moment of ISO 8601, or of a day with dots as one person writes it in her
     own file."""
-    found = in_iso(text)
-    if found is None:
+    timestamp = in_iso(text)
+    if timestamp is None:
         try:
-            found = int(datetime.strptime(text, "%d.%m.%Y").replace(tzinfo=UTC).timestamp())
+            timestamp = int(datetime.strptime(text, "%d.%m.%Y").replace(tzinfo=UTC).timestamp())
         except ValueError:
             return None
-    return found
+    return timestamp

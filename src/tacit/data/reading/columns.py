@@ -10,33 +10,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tacit.errors import DataError, SettingError, place
+from tacit.errors import DataError, SettingError, format_location
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """A list of words, written as words."""
     return text.split()
 
 
 NAMES = {
-    "user": words(
+    "user": split_words(
         "user userid userhash uid person personid people member memberid customer "
         "customerid customerno customernumber client clientid reviewer "
         "reviewerid visitor visitorid account accountid viewer viewerid reader readerid "
         "rater raterid username userno usernumber"
     ),
-    "item": words(
+    "item": split_words(
         "item itemid iid movie movieid film filmid isbn book bookid product productid "
         "asin sku song songid track "
         "trackid artist artistid business businessid joke jokeid game gameid anime "
         "animeid profile profileid article "
         "articleid articleno itemno productno productcode recipe recipeid title movietitle"
     ),
-    "rating": words(
+    "rating": split_words(
         "rating ratings score scores star stars value vote votes bookrating overall grade "
         "preference"
     ),
-    "time": words(
+    "time": split_words(
         "timestamp time unixtime unixreviewtime datetime date ratedat createdat created ts when day"
     ),
 }
@@ -69,43 +69,43 @@ class Roles:
         return {role: position for role, position in every.items() if position is not None}
 
 
-TOLD = 8
+MOST_QUOTED = 8
 """Columns that are named as not read."""
 TITLES = ("title", "movietitle")
 """Usual beside the id of an item: no rival of it."""
 
 
-def told(
-    roles: Roles, header: Sequence[str] | None, chosen: Columns | None = None
+def describe_columns(
+    roles: Roles, header: Sequence[str] | None, columns: Columns | None = None
 ) -> tuple[str, ...]:
     """Which column was read as what, and which others might have been meant where nobody has
     chosen. A name is quoted where it is of the list or the caller's own word."""
     used = roles.used()
-    sure = header is not None and all(is_word(header[at], chosen) for at in used.values())
+    sure = header is not None and all(is_word(header[at], columns) for at in used.values())
     names = header if header is not None and sure else ()
 
     def name(position: int) -> str:
-        if header is None or not is_word(header[position], chosen):
+        if header is None or not is_word(header[position], columns):
             return f"column {position + 1}"
         return f"`{header[position]}`"
 
     lines = [f"{role} from {name(at)}" for role, at in used.items()]
-    found = [f"read {', '.join(lines)}"]
+    messages = [f"read {', '.join(lines)}"]
     for role, at in used.items():
-        if role in (chosen or {}):
+        if role in (columns or {}):
             continue
-        for other, text in enumerate(names):
+        for column, text in enumerate(names):
             rival = plain(text) in NAMES[role] and plain(text) not in TITLES
-            if rival and other not in used.values():
-                found.append(
+            if rival and column not in used.values():
+                messages.append(
                     f"`{text}` could be the {role} too; {name(at)} was read "
                     f"(--columns {role}={text} takes the other)"
                 )
-    left = [f"`{text}`" for at, text in enumerate(names) if at not in used.values() and text]
-    if left:
+    unread = [f"`{text}`" for at, text in enumerate(names) if at not in used.values() and text]
+    if unread:
         when = "" if roles.time is not None else "; --columns time=NAME says when"
-        found.append(f"not read: {', '.join(left[:TOLD])}{when}")
-    return tuple(found)
+        messages.append(f"not read: {', '.join(unread[:MOST_QUOTED])}{when}")
+    return tuple(messages)
 
 
 def plain(name: str) -> str:
@@ -113,9 +113,9 @@ def plain(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def is_word(name: str, chosen: Columns | None) -> bool:
+def is_word(name: str, columns: Columns | None) -> bool:
     """Whether a name is one of the list, or the caller's own word."""
-    return name in set((chosen or {}).values()) or any(
+    return name in set((columns or {}).values()) or any(
         plain(name) in names for names in NAMES.values()
     )
 
@@ -124,8 +124,8 @@ def of_ratings(columns: Columns | None) -> Columns | None:
     """Of the roles that a caller names, those of a table of ratings."""
     if not isinstance(columns, Mapping):
         return columns
-    kept = {role: at for role, at in columns.items() if role not in OF_ITEMS}
-    return kept or None
+    rating_roles = {role: at for role, at in columns.items() if role not in OF_ITEMS}
+    return rating_roles or None
 
 
 def of_rows(columns: Columns | None, catalogue: object) -> Columns | None:
@@ -135,9 +135,9 @@ def of_rows(columns: Columns | None, catalogue: object) -> Columns | None:
     return None if catalogue is not None and named == {"item"} else columns
 
 
-def check_roles(given: Columns) -> None:
+def check_roles(columns: Columns) -> None:
     """Refuse what is no role of a table of ratings."""
-    for role, name in given.items():
+    for role, name in columns.items():
         if role not in NAMES and name in NAMES:
             raise SettingError(
                 f"columns: {role} is no role, and {name} is one: they are swapped",
@@ -163,27 +163,29 @@ def find_roles(
     """The roles of the columns. `header` None: there is none, and `columns` has their numbers.
     `likes`: a table without ratings is allowed. `named`: these are names of columns for
     certain, and no line of a file: they may be quoted."""
-    given = dict(columns or {})
-    check_roles(given)
-    shown = header if named else None
-    found: dict[str, int | None] = {}
+    requested = dict(columns or {})
+    check_roles(requested)
+    quotable = header if named else None
+    positions: dict[str, int | None] = {}
     for role in NAMES:
-        if role in given:
-            found[role] = given_column(given[role], role, header, width, label, quoted=named)
+        if role in requested:
+            positions[role] = resolve_column(
+                requested[role], role, header, width, label, quoted=named
+            )
         else:
-            found[role] = None if header is None else _named(header, role)
-    needed = ("user", "item") if likes else ("user", "item", "rating")
-    lacking = [role for role in needed if found[role] is None]
+            positions[role] = None if header is None else _named(header, role)
+    required = ("user", "item") if likes else ("user", "item", "rating")
+    lacking = [role for role in required if positions[role] is None]
     if lacking and header is None:
         raise unnumbered(lacking, label, likes=likes)
     if lacking:
-        raise missing(lacking, label, line, shown)
-    _refuse_twice(found, given, header, label)
-    _refuse_rivals(found, given, header, label)
-    user, item = found["user"], found["item"]
+        raise missing(lacking, label, line, quotable)
+    _refuse_twice(positions, requested, header, label)
+    _refuse_rivals(positions, requested, header, label)
+    user, item = positions["user"], positions["item"]
     assert user is not None
     assert item is not None
-    return Roles(user, item, found["rating"], found["time"])
+    return Roles(user, item, positions["rating"], positions["time"])
 
 
 def refuse_threshold(
@@ -199,8 +201,10 @@ def refuse_threshold(
         return
     used = roles.used().values()
     sure = header is not None and all(is_word(header[at], columns) for at in used)
-    left = [f"`{name}`" for at, name in enumerate(header or ()) if sure and at not in used and name]
-    unread = f" (not read: {', '.join(left[:TOLD])})" if left else ""
+    unread_names = [
+        f"`{name}`" for at, name in enumerate(header or ()) if sure and at not in used and name
+    ]
+    unread = f" (not read: {', '.join(unread_names[:MOST_QUOTED])})" if unread_names else ""
     raise SettingError(
         f"no column is read as the rating{unread}, so --positive {positive:g} would make "
         "every row a like",
@@ -215,8 +219,8 @@ def _named(header: Sequence[str], role: str) -> int | None:
     return next((plainly.index(name) for name in NAMES[role] if name in plainly), None)
 
 
-def given_column(
-    wanted: str | int | None,
+def resolve_column(
+    column: str | int | None,
     role: str,
     header: Sequence[str] | None,
     width: int,
@@ -226,66 +230,66 @@ def given_column(
 ) -> int | None:
     """The column that the caller names for a role; None where none is to be read. `quoted`:
     the names of the header may be told."""
-    if wanted is None:
+    if column is None:
         return None
-    if isinstance(wanted, int) and 1 <= wanted <= width:
-        return wanted - 1
-    if isinstance(wanted, str) and header is not None and wanted in header:
-        return list(header).index(wanted)
+    if isinstance(column, int) and 1 <= column <= width:
+        return column - 1
+    if isinstance(column, str) and header is not None and column in header:
+        return list(header).index(column)
     if header is None:
         raise SettingError(
-            f"columns: there is no column {wanted!r} for {role} where no header names them",
+            f"columns: there is no column {column!r} for {role} where no header names them",
             place=label,
             remedy=f"give its number, counted from 1: --columns {role}=1",
         )
     names = ""
     if quoted and header is not None:
-        names = f" ({', '.join(f'`{name}`' for name in header[:TOLD])})"
+        names = f" ({', '.join(f'`{name}`' for name in header[:MOST_QUOTED])})"
     raise SettingError(
-        f"columns: there is no column {wanted!r} for {role}",
+        f"columns: there is no column {column!r} for {role}",
         place=label,
         remedy=f"give a name of the header{names}, or a number counted from 1",
     )
 
 
 def _refuse_twice(
-    found: Mapping[str, int | None], given: Columns, header: Sequence[str] | None, label: str
+    positions: Mapping[str, int | None], columns: Columns, header: Sequence[str] | None, label: str
 ) -> None:
     """One column cannot be two things."""
     roles = dict[int, str]()
-    for role, at in found.items():
+    for role, at in positions.items():
         if at is None:
             continue
-        other = roles.setdefault(at, role)
-        if other == role:
+        first_role = roles.setdefault(at, role)
+        if first_role == role:
             continue
-        quoted = header is not None and is_word(header[at], given)
+        quoted = header is not None and is_word(header[at], columns)
         name = f"`{header[at]}`" if header is not None and quoted else f"{at + 1}"
-        said = role if role in given else other
-        left = other if said == role else role
+        named_role = role if role in columns else first_role
+        unnamed_role = first_role if named_role == role else role
         raise SettingError(
-            f"columns: column {name} is the {other} and the {role}",
+            f"columns: column {name} is the {first_role} and the {role}",
             place=label,
-            remedy=f"give {said} a column of its own, or say which is the {left}: "
-            f"--columns {left}=NAME",
+            remedy=f"give {named_role} a column of its own, or say which is the {unnamed_role}: "
+            f"--columns {unnamed_role}=NAME",
         )
 
 
 def _refuse_rivals(
-    found: Mapping[str, int | None], given: Columns, header: Sequence[str] | None, label: str
+    positions: Mapping[str, int | None], columns: Columns, header: Sequence[str] | None, label: str
 ) -> None:
     """Which of two columns holds the ratings is not guessed: a fit would charge for the guess.
     One that is called a rating outright has no rival."""
-    at = found["rating"]
-    if at is None or header is None or "rating" in given:
+    at = positions["rating"]
+    if at is None or header is None or "rating" in columns:
         return
     if plain(header[at]) in OUTRIGHT:
         return
-    used = {place for place in found.values() if place is not None}
+    used = {position for position in positions.values() if position is not None}
     rivals = [
         name
-        for place, name in enumerate(header)
-        if place not in used and plain(name) in NAMES["rating"]
+        for position, name in enumerate(header)
+        if position not in used and plain(name) in NAMES["rating"]
     ]
     if rivals:
         raise DataError(
@@ -308,24 +312,28 @@ def unnumbered(roles: Sequence[str], label: str, *, likes: bool) -> SettingError
     )
 
 
-def missing(roles: Sequence[str], label: str, line: int, shown: Sequence[str] | None) -> DataError:
+def missing(
+    roles: Sequence[str], label: str, line: int, quotable: Sequence[str] | None
+) -> DataError:
     """The error for a header without columns of these roles: all at once. The names are
-    `shown` where they are no line of a file, which may be somebody's row."""
-    said = ",".join(f"{role}=NAME" for role in roles)
-    remedy = f"say which is which: --columns {said}"
+    `quotable` where they are no line of a file, which may be somebody's row."""
+    assignments = ",".join(f"{role}=NAME" for role in roles)
+    remedy = f"say which is which: --columns {assignments}"
     if list(roles) == ["rating"]:
         remedy = "say which it is (--columns rating=NAME), or use --positive for a table of likes"
     kind = "the header, which is line 1, names"
-    if shown is not None:
-        names = ", ".join(f"`{name}`" for name in shown[:TOLD])
-        more = " and others" if len(shown) > TOLD else ""
-        kind = f"the header ({names}{more}) names"
+    if quotable is not None:
+        names = ", ".join(f"`{name}`" for name in quotable[:MOST_QUOTED])
+        suffix = " and others" if len(quotable) > MOST_QUOTED else ""
+        kind = f"the header ({names}{suffix}) names"
     else:
         remedy += (
             "; where line 1 is a row and no header: --header no --columns user=1,item=2,rating=3"
         )
     return DataError(
-        f"missing column: {kind} no {_either(roles)}", place=place(label, line), remedy=remedy
+        f"missing column: {kind} no {_either(roles)}",
+        place=format_location(label, line),
+        remedy=remedy,
     )
 
 

@@ -37,7 +37,7 @@ from tacit.data.reading.dialect import (
 from tacit.data.reading.faults import cell_fault
 from tacit.data.reading.files import Stream, count_lines, text_chunks
 from tacit.data.reading.table import Table
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,10 +65,10 @@ def _blocks(
 ) -> Iterator[tuple[bytes, Any]]:
     """Blocks of lines, each with what the byte parser made of it (None: nothing)."""
     chunks = text_chunks(stream, label)
-    first = next(chunks, b"")
+    first_chunk = next(chunks, b"")
     if reader.dialect.encoding == "utf-8":
-        first = first.removeprefix(b"\xef\xbb\xbf")
-    yield drop_lines(first, skip), None
+        first_chunk = first_chunk.removeprefix(b"\xef\xbb\xbf")
+    yield drop_lines(first_chunk, skip), None
     for data in islice(chunks, PATIENCE) if reader.is_plain() else chunks:
         yield data, None
     waiting: deque[tuple[bytes, Future[Any]]] = deque()
@@ -98,8 +98,8 @@ def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
 def drop_lines(data: bytes, count: int) -> bytes:
     """Without its first lines, whatever ends them."""
     for _ in range(count):
-        found = re.search(rb"\r\n|\r|\n", data)
-        data = data[found.end() :] if found else b""
+        line_end = re.search(rb"\r\n|\r|\n", data)
+        data = data[line_end.end() :] if line_end else b""
     return data
 
 
@@ -111,9 +111,9 @@ def closed(data: bytes, mark: str) -> bool:
     inside = (np.cumsum(quotes, dtype=np.uint8) & 1).view(np.bool_)  # a mark that opens is inside
     if inside[-1] or (inside & ends).any():
         return False
-    other = ~(quotes | ends | (view == ord(mark)))
+    ordinary = ~(quotes | ends | (view == ord(mark)))
     opens, closes = quotes & inside, quotes & ~inside
-    return not ((opens[1:] & other[:-1]).any() or (closes[:-1] & other[1:]).any())
+    return not ((opens[1:] & ordinary[:-1]).any() or (closes[:-1] & ordinary[1:]).any())
 
 
 class BlockReader:
@@ -140,10 +140,10 @@ class BlockReader:
                 return self.closing(data, line)
             return data
         if UNIT.encode() in data:
-            before = data[: data.index(UNIT.encode())].count(b"\n")
+            lines_before = data[: data.index(UNIT.encode())].count(b"\n")
             raise DataError(
                 "a control character",
-                place=place(self.label, line + before),
+                place=format_location(self.label, line + lines_before),
                 remedy="correct or remove the line",
             )
         if self.dialect.delimiter == BLANKS:
@@ -157,20 +157,20 @@ class BlockReader:
         """The same rows, with every mark inside of a field doubled in a closed pair; refused
         where a line ends inside of its quotes."""
         lines = data.split(b"\n")
-        for number, each in enumerate(lines):
-            if b'"' in each:
-                written = io.StringIO()
-                fields = self.fields(each.decode(), line + number)
-                csv.writer(written, delimiter=self.mark, lineterminator="").writerow(fields)
-                lines[number] = written.getvalue().encode()
+        for number, row in enumerate(lines):
+            if b'"' in row:
+                buffer = io.StringIO()
+                fields = self.fields(row.decode(), line + number)
+                csv.writer(buffer, delimiter=self.mark, lineterminator="").writerow(fields)
+                lines[number] = buffer.getvalue().encode()
         return b"\n".join(lines)
 
     def fields(self, text: str, line: int) -> list[str]:
         """The fields of a readable line."""
         try:
             return fields_of(text, self.mark)
-        except Misquoted as found:
-            raise misquoted(self.label, line, found) from None
+        except Misquoted as error:
+            raise misquoted(self.label, line, error) from None
 
     def columns(self, data: bytes, line: int) -> dict[str, pl.Series]:
         import polars as pl
@@ -197,24 +197,24 @@ class BlockReader:
         """The same, line by line, where some line has too many fields."""
         import polars as pl
 
-        found: dict[str, list[str | None]] = {role: [] for role in self.roles.used()}
+        columns: dict[str, list[str | None]] = {role: [] for role in self.roles.used()}
         for number, text in enumerate(rows_of(data), start=line):
             fields = self.fields(text, number)
             if any(fields[self.dialect.width :]):
                 raise DataError(
                     f"too many fields: {len(fields)} instead of {self.dialect.width}",
-                    place=place(self.label, number),
+                    place=format_location(self.label, number),
                     remedy=self._fewer(),
                 )
             for role, position in self.roles.used().items():
-                found[role].append(fields[position] if position < len(fields) else None)
-        return {role: pl.Series(role, cells, pl.String) for role, cells in found.items()}
+                columns[role].append(fields[position] if position < len(fields) else None)
+        return {role: pl.Series(role, cells, pl.String) for role, cells in columns.items()}
 
     def _fewer(self) -> str:
         """What to do about a row of too many fields."""
         mark = self.dialect.delimiter
-        told = f"put quotes around fields that hold the delimiter ({mark})"
-        return f"{told}; write decimals with a point" if mark == "," else told
+        remedy = f"put quotes around fields that hold the delimiter ({mark})"
+        return f"{remedy}; write decimals with a point" if mark == "," else remedy
 
 
 class _Reader(BlockReader):

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 
 BLANKS = " "
 """The delimiter that stands for runs of blanks."""
@@ -64,7 +64,7 @@ def decode(data: bytes, label: str, encoding: str = "utf-8") -> str:
             line = plain_ends(data[: data.index(b"\x00")]).count(b"\n") + 1
             raise DataError(
                 "a null character: this is a binary file, not text",
-                place=place(label, line),
+                place=format_location(label, line),
                 remedy="give a csv, parquet or known layout",
             )
         data = data.removeprefix(b"\xef\xbb\xbf")
@@ -82,7 +82,7 @@ def check_text(data: bytes, label: str, first_line: int, encoding: str = "utf-8"
         line = first_line + plain_ends(data[: error.start]).count(b"\n")
         raise DataError(
             f"bytes that are not {encoding.upper()} text",
-            place=place(label, line),
+            place=format_location(label, line),
             remedy="say how the file is written (--encoding latin-1 or cp1252), or save it as "
             "UTF-8",
         ) from None
@@ -124,8 +124,8 @@ def fields_of(line: str, delimiter: str) -> list[str]:
             if at < end and line[at] != delimiter:
                 raise Misquoted("text follows a closing quotation mark")
         else:
-            found = line.find(delimiter, start)
-            at = end if found < 0 else found
+            next_delimiter = line.find(delimiter, start)
+            at = end if next_delimiter < 0 else next_delimiter
             text = line[start:at]
         fields.append(text.strip(AROUND))
         if at >= end:
@@ -147,11 +147,11 @@ def _quoted(line: str, at: int) -> tuple[str, int]:
         at = close + 2
 
 
-def misquoted(label: str, line: int, found: Misquoted) -> DataError:
+def misquoted(label: str, line: int, error: Misquoted) -> DataError:
     """The error for a line that cannot be divided into fields."""
     return DataError(
-        str(found),
-        place=place(label, line),
+        str(error),
+        place=format_location(label, line),
         remedy="a row is one line: close the quotation mark before its end, and write a mark "
         "that is meant as itself twice, inside of quotation marks",
     )
@@ -182,10 +182,10 @@ def records(text: str, dialect: Dialect, first_line: int = 1) -> Iterator[tuple[
     For public tables alone: a quoted field may hold line ends."""
     if dialect.quoted:
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=dialect.delimiter)
-        before = 0
+        lines_read = 0
         for fields in reader:
-            yield first_line + before, [field.strip() for field in fields]
-            before = reader.line_num
+            yield first_line + lines_read, [field.strip() for field in fields]
+            lines_read = reader.line_num
     else:
         for number, line in enumerate(text.split("\n")):
             yield first_line + number, split_plain(line, dialect.delimiter)
@@ -203,7 +203,7 @@ def sniff(text: str, encoding: str = "utf-8") -> Dialect | None:
     lines = [line for line in text.split("\n") if line.strip()][:50]
     if not lines:
         return None
-    best = max((score(lines, mark, encoding) for mark in USUAL), key=lambda found: found[0])
+    best = max((score(lines, mark, encoding) for mark in USUAL), key=lambda candidate: candidate[0])
     if best[1].delimiter == "\t" and all("" in split_plain(line, "\t") for line in lines):
         return score(lines, BLANKS, encoding)[1]  # runs of tabs and blanks
     if best[0][1] < 2:
@@ -218,7 +218,7 @@ def score(lines: list[str], delimiter: str, encoding: str) -> tuple[tuple[float,
         widths = Counter(len(fields) for _, fields in records("\n".join(lines), trial) if fields)
     except csv.Error:
         widths = Counter([1])
-    width, times = max(widths.items(), key=lambda found: (found[0] > 1, found[1], found[0]))
+    width, times = max(widths.items(), key=lambda entry: (entry[0] > 1, entry[1], entry[0]))
     share = times / len(lines) if width > 1 else 0.0
     return (round(share, 1), width), Dialect(delimiter, width, encoding)
 
@@ -232,8 +232,8 @@ def pointed(text: str, decimal: str = ".") -> str:
 
 def with_point(text: str) -> str:
     """`4,5` as `4.5`; any other text as it is. For what is not ratings of many people."""
-    found = EUROS.fullmatch(text)
-    return f"{found[1]}.{found[2]}" if found else text
+    match = EUROS.fullmatch(text)
+    return f"{match[1]}.{match[2]}" if match else text
 
 
 def is_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from tacit.data.ids import clean, controlled
 from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import COMMA, is_number, pointed
 from tacit.data.schema import Schema
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 
 if TYPE_CHECKING:
     from tacit.data.reading.table import Table
@@ -41,51 +41,51 @@ def cell_fault(
     if len(fields) <= max(used.values()):
         return DataError(
             f"too few fields: {len(fields)} instead of {width}",
-            place=place(label, line),
+            place=format_location(label, line),
             remedy="complete or remove the line; where fields are divided otherwise, say "
             "--delimiter",
         )
-    for each, position in used.items():
-        if not fields[position] or (each == role and not clean(fields[position])):
+    for column_role, position in used.items():
+        if not fields[position] or (column_role == role and not clean(fields[position])):
             return DataError(
                 "an empty cell",
-                place=_where(label, line, position, each),
+                place=_cell_location(label, line, position, column_role),
                 remedy="complete or remove the line",
             )
-    where = _where(label, line, used[role], role)
+    location = _cell_location(label, line, used[role], role)
     text = fields[used[role]]
     if role in ("user", "item"):
-        return id_fault(text, where)
+        return id_fault(text, location)
     if role == "rating":
-        return rating_fault(text, where, table.schema, table.decimal)
-    return time_fault(where, "leave the column out with --columns time=none", text, table.dates)
+        return rating_fault(text, location, table.schema, table.decimal)
+    return time_fault(location, "leave the column out with --columns time=none", text, table.dates)
 
 
-def id_fault(text: str, where: str) -> DataError:
+def id_fault(text: str, location: str) -> DataError:
     """The error for a cell that is no id."""
     if controlled(text):
-        return control_fault(where)
+        return control_fault(location)
     return DataError(
         f"an item's id has more than {LONGEST:,} letters",
-        place=where,
+        place=location,
         remedy="check the quotes and the delimiter",
     )
 
 
-def control_fault(where: str) -> DataError:
+def control_fault(location: str) -> DataError:
     """The error for an id that holds what no id does."""
     return DataError(
         "a control character or a line end in an id",
-        place=where,
+        place=location,
         remedy="correct or remove the row",
     )
 
 
-def rating_fault(text: str, where: str, schema: Schema, decimal: str = ".") -> DataError:
+def rating_fault(text: str, location: str, schema: Schema, decimal: str = ".") -> DataError:
     """The error for a cell that is no rating."""
     if text.lower().lstrip("+-") in ("nan", "inf", "infinity"):
         return DataError(
-            "the rating is NaN or infinite", place=where, remedy="complete or remove the line"
+            "the rating is NaN or infinite", place=location, remedy="complete or remove the line"
         )
     if not is_number(pointed(text, decimal)):
         remedy = "write ratings as numbers, such as 4.5, or say which column holds them"
@@ -96,21 +96,21 @@ def rating_fault(text: str, where: str, schema: Schema, decimal: str = ".") -> D
         elif decimal == "," and is_number(text):
             message = "a number with a decimal point, and --decimal says a comma"
             remedy = "write all numbers in one way, or leave --decimal out"
-        return DataError(message, place=where, remedy=remedy)
-    return off_scale(where, schema)
+        return DataError(message, place=location, remedy=remedy)
+    return off_scale(location, schema)
 
 
-def off_scale(where: str, schema: Schema) -> DataError:
+def off_scale(location: str, schema: Schema) -> DataError:
     """The error for a rating outside the scale."""
     return DataError(
         f"the rating is outside the scale {schema.low:g} to {schema.high:g}",
-        place=where,
+        place=location,
         remedy="correct or remove the line, or give the right --scale LOW,HIGH",
     )
 
 
 def time_fault(
-    where: str, or_else: str = "leave the column out", text: str = "", dates: str = "iso"
+    location: str, or_else: str = "leave the column out", text: str = "", dates: str = "iso"
 ) -> DataError:
     """The error for a cell that is no time in the declared order; what is wrong with it is
     told from its form."""
@@ -120,7 +120,9 @@ def time_fault(
     remedy = f"write times as dates such as {example}, or {or_else}"
     if dates == "iso":
         remedy = f"write times as seconds since 1970 or as dates such as {example}, or {or_else}"
-    first, other = (YEAR_FIRST, YEAR_LAST) if dates == "iso" else (YEAR_LAST, YEAR_FIRST)
+    declared_order, other_order = (
+        (YEAR_FIRST, YEAR_LAST) if dates == "iso" else (YEAR_LAST, YEAR_FIRST)
+    )
     if is_number(text):
         message = f"a number, and not a date in the form {form}"
         if dates == "iso":
@@ -128,17 +130,17 @@ def time_fault(
             remedy = f"give seconds since 1970: divide by 1,000; or {or_else}"
         else:
             remedy = f"leave --dates out where times are seconds since 1970, or {or_else}"
-    elif first.match(text):
+    elif declared_order.match(text):
         message = f"no date of the calendar, or no time of the day, in the form {form}"
-    elif other.match(text):
+    elif other_order.match(text):
         message = f"not a date in the form {form}"
         remedy = "leave --dates out where the year comes first"
         if dates == "iso":
             remedy = "if days come first, say --dates dmy; if months do, --dates mdy"
     elif SHORT_YEAR.match(text):
         message = "a year of two digits"
-    return DataError(message, place=where, remedy=remedy)
+    return DataError(message, place=location, remedy=remedy)
 
 
-def _where(label: str, line: int, position: int, role: str) -> str:
-    return place(label, line, f"{position + 1} ({role})")
+def _cell_location(label: str, line: int, position: int, role: str) -> str:
+    return format_location(label, line, f"{position + 1} ({role})")

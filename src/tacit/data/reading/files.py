@@ -82,13 +82,13 @@ class Stream:
         with self.open() as stream:
             return stream.read(size)
 
-    def whole(self, most: int, what: str) -> bytes:
+    def whole(self, limit: int, kind: str) -> bytes:
         """All bytes of a file that is small enough to be read at once."""
         with self.open() as stream:
-            data = stream.read(most + 1)
-        if len(data) > most:
+            data = stream.read(limit + 1)
+        if len(data) > limit:
             raise DataError(
-                f"this is too large for {what}: more than {most >> 20:,} megabytes",
+                f"this is too large for {kind}: more than {limit >> 20:,} megabytes",
                 place=self.label,
                 remedy="check that it is the right file, or split it",
             )
@@ -113,7 +113,7 @@ class Bundle:
 def bundle(source: str | Path | Sequence[str | Path]) -> Bundle:
     """A path (file, folder, zip, tar) or several paths as a bundle of streams."""
     if not isinstance(source, str | Path):
-        several = [one_file(Path(each)) for each in source]
+        several = [one_file(Path(file)) for file in source]
         if not several:
             raise DataError("no file was given", remedy="give at least one path")
         return Bundle(several[0].label, lambda: iter(several), len(several) == 1)
@@ -147,8 +147,8 @@ def folder_parts(path: Path) -> Iterator[Stream]:
         with os.scandir(folder) as entries:
             names = sorted((entry.name, entry.path) for entry in entries if entry.is_file())
         for name, full in names:
-            where = f"{inside}/{name.lower()}"
-            yield Stream(full, where, partial(open_regular, full))
+            lowercase_path = f"{inside}/{name.lower()}"
+            yield Stream(full, lowercase_path, partial(open_regular, full))
 
 
 def zip_bundle(path: Path) -> Bundle:
@@ -210,8 +210,8 @@ def _members(raw: IO[bytes], label: str, size: int, deep: int) -> Iterator[Strea
             if member.name.endswith(".tar") and deep > 1:
                 yield from _members(content, inner, size, deep - 1)
             else:
-                where = f"{label}/{member.name}".lower()
-                yield Stream(inner, where, HeldMember(content, inner), size)
+                lowercase_path = f"{label}/{member.name}".lower()
+                yield Stream(inner, lowercase_path, HeldMember(content, inner), size)
 
 
 class HeldMember:
@@ -261,14 +261,14 @@ def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[by
 
 def rest_of_line(stream: IO[bytes], label: str) -> bytes:
     """Up to the next line end."""
-    rest = stream.readline(LONGEST_LINE)
-    if len(rest) >= LONGEST_LINE:
+    remainder = stream.readline(LONGEST_LINE)
+    if len(remainder) >= LONGEST_LINE:
         raise DataError(
             f"a line is longer than {LONGEST_LINE >> 20} megabytes",
             place=label,
             remedy="check that it is a table of lines",
         )
-    return rest
+    return remainder
 
 
 def count_lines(data: bytes) -> int:

@@ -83,8 +83,8 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
     import polars as pl
 
     names = [str(name) for name in frame.columns]
-    for place, name in enumerate(names):
-        if name in names[:place]:
+    for position, name in enumerate(names):
+        if name in names[:position]:
             raise DataError(
                 f"two columns are called {name}", place=FRAME, remedy="rename one of them"
             )
@@ -119,7 +119,7 @@ def text_of(value: object) -> str:
 
 
 def read_frame(
-    frame: pl.DataFrame, label: str, roles: Roles, table: Table, before: int = 0
+    frame: pl.DataFrame, label: str, roles: Roles, table: Table, rows_before: int = 0
 ) -> None:
     """The rows of a frame, or of a slice with so many rows before it; rows count from 1 in
     messages."""
@@ -130,12 +130,17 @@ def read_frame(
         cells[role] = as_texts(cells[role])
     lines = None
     if table.keep_lines:
-        lines = np.arange(before + 1, before + frame.height + 1)
+        lines = np.arange(rows_before + 1, rows_before + frame.height + 1)
     try:
         table.add(cells["user"], cells["item"], cells.get("rating"), cells.get("time"), lines)
     except Fault as fault:
         raise frame_fault(
-            cells[fault.role], fault, label, frame.columns[roles.used()[fault.role]], table, before
+            cells[fault.role],
+            fault,
+            label,
+            frame.columns[roles.used()[fault.role]],
+            table,
+            rows_before,
         ) from None
 
 
@@ -156,18 +161,18 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
     import polars as pl
 
     if cells.dtype.is_float():
-        whole = cells.cast(pl.Int64, strict=False)
-        if (whole.abs() > EXACT).any():
+        integers = cells.cast(pl.Int64, strict=False)
+        if (integers.abs() > EXACT).any():
             raise DataError(
                 f"the column of {role} ids holds numbers that floats cannot tell apart",
                 place=label,
                 remedy="give ids as integers or text",
             )
-        if ((whole.cast(pl.Float64) != cells) & cells.is_not_null() & cells.is_not_nan()).any():
+        if ((integers.cast(pl.Float64) != cells) & cells.is_not_null() & cells.is_not_nan()).any():
             raise DataError(
                 f"the column of {role} ids holds fractions", place=label, remedy="give ids as text"
             )
-        return whole
+        return integers
     if cells.dtype.is_integer() or cells.dtype == pl.String:
         return cells
     if cells.dtype.is_nested():
@@ -186,26 +191,26 @@ def as_ids(cells: pl.Series, role: str, label: str) -> pl.Series:
 
 
 def frame_fault(
-    cells: pl.Series, fault: Fault, label: str, name: str, table: Table, before: int = 0
+    cells: pl.Series, fault: Fault, label: str, name: str, table: Table, rows_before: int = 0
 ) -> DataError:
     """What is wrong with one cell, without showing it."""
-    where = f"{label}, row {before + fault.row + 1}, column {name}"
+    location = f"{label}, row {rows_before + fault.row + 1}, column {name}"
     value = None if cells.dtype.is_nested() else cells[fault.row]
     if cells.dtype.is_nested():
         return DataError(
             "a list where a number belongs",
-            place=where,
+            place=location,
             remedy="give one rating a row, as a number",
         )
-    empty = DataError("an empty cell", place=where, remedy="complete or remove the row")
+    empty = DataError("an empty cell", place=location, remedy="complete or remove the row")
     if value is None or value == "":
         return empty
     if fault.role in ("user", "item"):
-        return id_fault(str(value), where) if clean(str(value)) else empty
+        return id_fault(str(value), location) if clean(str(value)) else empty
     if fault.role == "time":
-        return time_fault(where, text=str(value), dates=table.dates)
+        return time_fault(location, text=str(value), dates=table.dates)
     decimal = table.decimal if isinstance(value, str) else "."
-    return rating_fault(str(value), where, table.schema, decimal)
+    return rating_fault(str(value), location, table.schema, decimal)
 
 
 def read_sparse(matrix: Any, schema: Schema, rated: bool) -> RowsRead:
@@ -218,11 +223,13 @@ def read_sparse(matrix: Any, schema: Schema, rated: bool) -> RowsRead:
         values = (values != 0).astype(np.float64)
     wrong = ~((values >= schema.low) & (values <= schema.high))
     if wrong.any():
-        first = int(wrong.argmax())
-        where = f"{MATRIX}, row {person[first]}, column {item[first]}"
-        if not np.isfinite(values[first]):
-            raise DataError("the rating is NaN or infinite", place=where, remedy="remove the entry")
-        raise off_scale(where, schema)
+        first_wrong = int(wrong.argmax())
+        location = f"{MATRIX}, row {person[first_wrong]}, column {item[first_wrong]}"
+        if not np.isfinite(values[first_wrong]):
+            raise DataError(
+                "the rating is NaN or infinite", place=location, remedy="remove the entry"
+            )
+        raise off_scale(location, schema)
     cells = RowsRead(person, item, values)
     if not rated:
         cells.take(values != 0)  # a stored zero is no like

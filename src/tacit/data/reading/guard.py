@@ -67,8 +67,8 @@ def most_unpacked(packed: int) -> int:
 def open_regular(path: str | Path) -> IO[bytes]:
     """A file of bytes; a pipe, a socket or a device is refused, not waited for."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-    for more in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"):
-        flags |= getattr(os, more, 0)
+    for flag in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"):
+        flags |= getattr(os, flag, 0)
     try:
         descriptor = os.open(path, flags)
     except ValueError:  # a null character
@@ -133,10 +133,10 @@ def unpacking(label: str) -> Iterator[None]:
 class CountedStream(io.RawIOBase):
     """What comes out of a compressed stream, counted."""
 
-    def __init__(self, stream: IO[bytes], label: str, most: int) -> None:
+    def __init__(self, stream: IO[bytes], label: str, limit: int) -> None:
         self.stream = stream
         self.label = label
-        self.left = most
+        self.left = limit
 
     def readable(self) -> bool:
         """It is read and never written."""
@@ -166,8 +166,8 @@ class CountedStream(io.RawIOBase):
 
 def unpacked(stream: IO[bytes], label: str, packed: int) -> io.BufferedReader:
     """A stream of what comes out of a file that has `packed` bytes."""
-    most = most_unpacked(packed)
-    return io.BufferedReader(CountedStream(stream, label, most), 1 << 16)
+    limit = most_unpacked(packed)
+    return io.BufferedReader(CountedStream(stream, label, limit), 1 << 16)
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def without_panics() -> Iterator[None]:
         yield
         return
     try:
-        kept = os.dup(2)
+        saved_stderr = os.dup(2)
     except OSError:  # there is no terminal
         yield
         return
@@ -211,6 +211,6 @@ def without_panics() -> Iterator[None]:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved_stderr, 2)
+        os.close(saved_stderr)
         os.close(nowhere)

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.asked import by_name
-from tacit.asked import text as asked_text
+from tacit.asked import text as require_text
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, controlled
-from tacit.data.reading.columns import NAMES, plain, words
+from tacit.data.reading.columns import NAMES, plain, split_words
 from tacit.data.reading.dialect import Dialect, is_number, with_point
 from tacit.data.reading.faults import control_fault
 from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
-from tacit.data.reading.item_roles import AND, ROLES, Said, asked_for, roles_of
+from tacit.data.reading.item_roles import AND, ROLES, ItemColumns, requested_columns, roles_of
 from tacit.data.reading.sheet import (
     SmallTable,
     encoding_of,
@@ -31,7 +31,7 @@ from tacit.data.reading.sheet import (
 )
 from tacit.errors import DataError, SettingError
 
-GENRES_100K = words(
+GENRES_100K = split_words(
     "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy "
     "Film-Noir Horror Musical "
     "Mystery Romance Sci-Fi Thriller War Western"
@@ -67,15 +67,15 @@ def read_items(
     """
     _check_names(item, title, tags)
     joined = tags if tags is None or isinstance(tags, str) else AND.join(tags)
-    said = {"id": item, "title": title, "tags": joined}
+    columns = {"id": item, "title": title, "tags": joined}
     if layout is not None and layout not in LAYOUTS:
         raise SettingError(
             f"there is no catalogue layout {layout}", remedy=f"choose one of {', '.join(LAYOUTS)}"
         )
     if not is_path(source):
-        return catalogue(sheet_of(source), said)
+        return catalogue(sheet_of(source), columns)
     with third_party(str(source)):
-        return _from_file(choose(source), layout, said)  # type: ignore[arg-type]
+        return _from_file(choose(source), layout, columns)  # type: ignore[arg-type]
 
 
 def _check_names(item: object, title: object, tags: object) -> None:
@@ -83,17 +83,17 @@ def _check_names(item: object, title: object, tags: object) -> None:
     remedy = "give the name of a column"
     several = [tags] if isinstance(tags, str) or tags is None else tags
     if not isinstance(several, Sequence):
-        asked_text("tags", tags, 'name columns, such as tags=["style", "region"]')
+        require_text("tags", tags, 'name columns, such as tags=["style", "region"]')
         return
     for name, value in (("item", item), ("title", title)):
         if value is not None:
-            asked_text(name, value, remedy)
-    for each in several:
-        if each is not None:
-            asked_text("each of tags", each, remedy)
+            require_text(name, value, remedy)
+    for tag_column in several:
+        if tag_column is not None:
+            require_text("each of tags", tag_column, remedy)
 
 
-def _from_file(part: Stream, layout: str | None, said: Said) -> Catalogue:
+def _from_file(part: Stream, layout: str | None, columns: ItemColumns) -> Catalogue:
     layout = layout or detect(part)
     if layout == "ml-100k":
         return catalogue(movielens_100k(part))
@@ -103,36 +103,36 @@ def _from_file(part: Stream, layout: str | None, said: Said) -> Catalogue:
         return catalogue(SmallTable(sheet.label, ["id", "title", "genres"], sheet.rows))
     if layout == "netflix":
         return catalogue(netflix_titles(part))
-    sheet = with_header(read_sheet(part), KNOWN | set(asked_for(said)))
+    sheet = with_header(read_sheet(part), KNOWN | set(requested_columns(columns)))
     if sheet.header is None:
         sheet = SmallTable(sheet.label, ["id", "title", "genres"][: sheet.width], sheet.rows)
-    return catalogue(sheet, said)
+    return catalogue(sheet, columns)
 
 
 def choose(path: str | Path) -> Stream:
     """The catalogue's file: the path itself, or the known one in a folder or archive."""
-    found = bundle(path)
-    for part in found.parts():
+    contents = bundle(path)
+    for part in contents.parts():
         name = part.name.removesuffix(".gz")
-        if found.single or name in FILES or name == "movies.csv":
+        if contents.single or name in FILES or name == "movies.csv":
             part.head(1)  # the pass over a tar stands at this part only now
             return part
     raise DataError(
         "no known catalogue is in it",
-        place=found.label,
+        place=contents.label,
         remedy="name the file that lists the items",
     )
 
 
 def detect(part: Stream) -> str | None:
     """By the file's name and the look of its first line; None for a plain table."""
-    first = text_of(part).split("\n", 1)[0].strip()
+    first_line = text_of(part).split("\n", 1)[0].strip()
     expected = FILES.get(part.name.removesuffix(".gz"))
-    if re.match(r"\d+\|[^|]*\|", first) and first.count("|") == 23:
+    if re.match(r"\d+\|[^|]*\|", first_line) and first_line.count("|") == 23:
         return "ml-100k"
-    if re.match(r"\d+::.+::", first) and (expected == "ml-1m" or part.name.endswith(".dat")):
+    if re.match(r"\d+::.+::", first_line) and (expected == "ml-1m" or part.name.endswith(".dat")):
         return "ml-1m"
-    if re.match(r"\d+,(\d{4}|NULL),", first) and expected == "netflix":
+    if re.match(r"\d+,(\d{4}|NULL),", first_line) and expected == "netflix":
         return "netflix"
     return None
 
@@ -160,28 +160,28 @@ def netflix_titles(part: Stream) -> SmallTable:
     return SmallTable(sheet.label, ["id", "year", "title"], rows)
 
 
-def catalogue(sheet: SmallTable, said: Said | None = None) -> Catalogue:
+def catalogue(sheet: SmallTable, columns: ItemColumns | None = None) -> Catalogue:
     """The columns of a sheet as a catalogue: those that a caller names, else those of the
     usual names."""
     header = sheet.header or []
     plainly = [plain(name) for name in header]
-    found = roles_of(sheet, plainly, said or {})
-    ids = unique_ids(sheet, found["id"][0])
-    titles = column(sheet, found["title"])
-    tags, tagged = tag_matrix(sheet, column(sheet, found["tags"]))
+    positions = roles_of(sheet, plainly, columns or {})
+    ids = unique_ids(sheet, positions["id"][0])
+    titles = column(sheet, positions["title"])
+    tags, tagged = tag_matrix(sheet, column(sheet, positions["tags"]))
     check_texts(sheet, ids, titles, tags, header)
-    taken = [at for places in found.values() for at in places]
-    left = [k for k, at in enumerate(header) if k not in taken and at]
-    numbers, numeric = numeric_columns(sheet, left)
+    taken = [at for role_positions in positions.values() for at in role_positions]
+    remaining = [k for k, at in enumerate(header) if k not in taken and at]
+    numbers, numeric = numeric_columns(sheet, remaining)
     return Catalogue(
         ids,
         titles,
-        years(column(sheet, found["year"]), titles),
+        years(column(sheet, positions["year"]), titles),
         tags,
         tagged,
         numbers,
         numeric,
-        unread=[header[k] for k in left if header[k] not in numbers],
+        unread=[header[k] for k in remaining if header[k] not in numbers],
     )
 
 
@@ -198,10 +198,10 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
             )
         if controlled(cells[at]):
             raise control_fault(sheet.where(line))
-        first = lines.setdefault(name, line)
-        if first != line:
+        first_line = lines.setdefault(name, line)
+        if first_line != line:
             raise DataError(
-                f"the id of {sheet.unit} {first} is repeated",
+                f"the id of {sheet.unit} {first_line} is repeated",
                 place=sheet.where(line),
                 remedy=f"give every item one row{_hint(sheet)}",
             )
@@ -218,7 +218,7 @@ def _hint(sheet: SmallTable) -> str:
 
 def check_texts(sheet: SmallTable, *texts: Sequence[str] | None) -> None:
     """Refuse ids and titles that are no ids and titles."""
-    if any(len(text) > LONGEST for each in texts for text in each or ()):
+    if any(len(text) > LONGEST for cells in texts for text in cells or ()):
         raise DataError(
             f"an id, a title or a tag has more than {LONGEST:,} letters",
             place=sheet.label,
@@ -236,19 +236,21 @@ def check_features(sheet: SmallTable, items: int, features: int) -> None:
         )
 
 
-def column(sheet: SmallTable, places: Sequence[int]) -> list[str] | None:
+def column(sheet: SmallTable, positions: Sequence[int]) -> list[str] | None:
     """The cells of a column; of several, joined as tags are."""
-    if not places:
+    if not positions:
         return None
-    return ["|".join(cells[at] for at in places if at < len(cells)) for _, cells in sheet.rows]
+    return ["|".join(cells[at] for at in positions if at < len(cells)) for _, cells in sheet.rows]
 
 
-def years(given: Sequence[str] | None, titles: Sequence[str] | None) -> NDArray[np.int32] | None:
+def years(
+    year_cells: Sequence[str] | None, titles: Sequence[str] | None
+) -> NDArray[np.int32] | None:
     """The year column, else the year that ends a title; None if there is no year at all."""
-    out = np.zeros(len(given or titles or ()), np.int32)
+    out = np.zeros(len(year_cells or titles or ()), np.int32)
     for texts, form in (
         (titles, r".*\((\d{4})(?:\s*[-–]\s*(?:\d{4})?)?\)\s*"),
-        (given, r"(\d{4})(?:\D.*)?"),
+        (year_cells, r"(\d{4})(?:\D.*)?"),
     ):
         for k, text in enumerate(texts or ()):
             match = re.fullmatch(form, text)
@@ -271,10 +273,10 @@ def tag_matrix(
     if not names:
         return [], None
     check_features(sheet, len(cells), len(names))
-    place = {name: k for k, name in enumerate(names)}
+    column_of = {name: k for k, name in enumerate(names)}
     tagged = np.zeros((len(split), len(names)), np.uint8)
     for row, tags in enumerate(split):
-        tagged[row, [place[tag] for tag in tags]] = 1
+        tagged[row, [column_of[tag] for tag in tags]] = 1
     return names, tagged
 
 
@@ -298,5 +300,5 @@ def numeric_columns(
     check_features(sheet, len(columns[0]), len(columns))
     # Only the order of the numbers is used, and a model holds finite ones.
     largest = float(np.finfo(np.float32).max)
-    found = np.clip(np.array(columns, np.float64), -largest, largest)
-    return names, found.T.astype(np.float32)
+    matrix = np.clip(np.array(columns, np.float64), -largest, largest)
+    return names, matrix.T.astype(np.float32)

@@ -57,7 +57,7 @@ def _rows(
             if data[at] == 45 and role >= 3:
                 negative = True
                 at += 1
-            first = at
+            start = at
             number = np.int64(0)
             digits = 0
             decimals = -1
@@ -78,7 +78,7 @@ def _rows(
             if role != 0:
                 if digits == 0 or digits > 18 or (role == 3 and digits > 15):
                     return -1
-                if role <= 2 and (number > 4294967295 or (data[first] == 48 and digits > 1)):
+                if role <= 2 and (number > 4294967295 or (data[start] == 48 and digits > 1)):
                     return -1
             if role == 1:
                 user[row] = number
@@ -121,10 +121,10 @@ def rows(
     user, item = np.empty(count, np.uint32), np.empty(count, np.uint32)
     value = np.ones(count, np.float64)
     time = np.empty(count if 4 in roles else 0, np.int64)
-    done = _rows(
+    rows_read = _rows(
         view, ord(delimiter[0]), len(delimiter) == 2, roles.size, roles, user, item, value, time
     )
-    if done != count:
+    if rows_read != count:
         return None
     return user, item, value, time if 4 in roles else None
 
@@ -240,14 +240,14 @@ def netflix(data: bytes, low: float, high: float) -> Parsed:
     value = np.empty(lines, np.uint8)
     day = np.empty(lines, np.int32)
     section, start = np.empty(titles, np.int64), np.empty(titles, np.int64)
-    found = _netflix(view, low, high, user, value, day, section, start)
-    rows, sections = found[0], found[1]
+    parsed = _netflix(view, low, high, user, value, day, section, start)
+    rows, sections = parsed[0], parsed[1]
     return Parsed(
         user[:rows],
         value[:rows],
         day[:rows],
         section[:sections],
         start[:sections],
-        kind=int(found[2]),
-        byte=int(found[3]),
+        kind=int(parsed[2]),
+        byte=int(parsed[3]),
     )

@@ -71,18 +71,18 @@ def parquet_slices(part: Stream) -> Iterator[pl.DataFrame]:
         path = part.label  # a plain file is called by its path
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             look(data, part.label)
-    first = 0
+    offset = 0
     while True:
         try:
             with third_party(part.label), without_panics():
                 lazy = pl.scan_parquet(path, glob=False)
-                frame = lazy.slice(first, SLICE).collect()
+                frame = lazy.slice(offset, SLICE).collect()
         except DataError:
             raise broken(part.label) from None
-        if first and not frame.height:
+        if offset and not frame.height:
             return
         yield frame
-        first += SLICE
+        offset += SLICE
         if frame.height < SLICE:
             return
 
@@ -100,21 +100,21 @@ def look(data: mmap.mmap | bytes, label: str) -> None:
             raise _Broken
         length = int.from_bytes(data[-8:-4], "little")
         footer = _Thrift(data, size - 8 - length, size - 8).struct()
-        found = _Pages(data)
-        values = _whole(footer.get(3))
-        for group in _several(footer.get(4)):
-            for column in _several(group.get(1)):
-                found.walk(column.get(3) or {})
+        pages = _Pages(data)
+        values = _require_count(footer.get(3))
+        for group in _require_list(footer.get(4)):
+            for column in _require_list(group.get(1)):
+                pages.walk(column.get(3) or {})
     except (_Broken, AttributeError):
         raise broken(label) from None
-    if found.growing:
+    if pages.growing:
         raise DataError(
             "its texts are in an encoding that cannot be bounded",
             place=label,
             remedy="write it with plain or dictionary encoding",
         )
-    values = max(values, found.values)
-    if found.unpacked > most_unpacked(size) or values > VALUES + VALUES_A_BYTE * size:
+    values = max(values, pages.values)
+    if pages.unpacked > most_unpacked(size) or values > VALUES + VALUES_A_BYTE * size:
         raise DataError(
             "it unpacks to much more than a table of this size would",
             place=label,
@@ -133,35 +133,35 @@ class _Pages:
         self.growing = False
 
     def walk(self, column: dict[int, Any]) -> None:
-        first = _whole(column.get(9))
+        offset = _require_count(column.get(9))
         if column.get(11):
-            first = min(first, _whole(column.get(11)))
-        end = first + _whole(column.get(7))
+            offset = min(offset, _require_count(column.get(11)))
+        end = offset + _require_count(column.get(7))
         if end > len(self.data):
             raise _Broken
-        counted = 0
-        while first < end:
+        value_count = 0
+        while offset < end:
             self.pages += 1
             if self.pages > PAGES:
                 raise _Broken
-            header = _Thrift(self.data, first, end)
+            header = _Thrift(self.data, offset, end)
             page = header.struct()
-            self.unpacked += _whole(page.get(2))
-            told = page.get(5) or page.get(8) or page.get(7) or {}
-            counted += _whole(told.get(1))
-            encoding = told.get(4) if 8 in page else told.get(2)
+            self.unpacked += _require_count(page.get(2))
+            data_header = page.get(5) or page.get(8) or page.get(7) or {}
+            value_count += _require_count(data_header.get(1))
+            encoding = data_header.get(4) if 8 in page else data_header.get(2)
             self.growing |= encoding == GROWING
-            first = header.at + _whole(page.get(3))
-        self.values += max(counted, _whole(column.get(5)))
+            offset = header.at + _require_count(page.get(3))
+        self.values += max(value_count, _require_count(column.get(5)))
 
 
-def _whole(value: Any) -> int:
+def _require_count(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise _Broken
     return value
 
 
-def _several(value: Any) -> list[dict[int, Any]]:
+def _require_list(value: Any) -> list[dict[int, Any]]:
     if not isinstance(value, list):
         raise _Broken
     return value

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tacit.data.ids import clean
 from tacit.data.reading.cells import iso_seconds
-from tacit.data.reading.columns import NAMES, Columns, check_roles, given_column, plain
+from tacit.data.reading.columns import NAMES, Columns, check_roles, plain, resolve_column
 from tacit.data.reading.dialect import decode, is_number, with_point
 from tacit.data.reading.faults import time_fault
 from tacit.data.reading.files import Stream, bundle
@@ -41,13 +41,13 @@ def read_personal(
     """The rows of the file. Without a header the order is item, rating, timestamp. `likes`:
     ratings may be left out. `columns` says which column is which."""
     check_roles(columns or {})
-    said = {role: name for role, name in (columns or {}).items() if name}
-    names = {plain(str(name)) for name in said.values()}
+    column_names = {role: name for role, name in (columns or {}).items() if name}
+    names = {plain(str(name)) for name in column_names.values()}
     with third_party(str(path)):
         sheet = with_header(read_sheet(only_part(path), size=OWN, by_line=True), KNOWN | names)
-        _refuse_several(sheet, said.get("user"))
-        places = positions(sheet, likes, columns or {})
-        return [one(sheet, line, cells, *places) for line, cells in sheet.rows]
+        _refuse_several(sheet, column_names.get("user"))
+        cell_positions = positions(sheet, likes, columns or {})
+        return [parse_row(sheet, line, cells, *cell_positions) for line, cells in sheet.rows]
 
 
 def read_names(path: str | Path) -> list[str]:
@@ -70,13 +70,13 @@ def positions(
 ) -> tuple[int, int | None, int | None]:
     """Where the item, the rating and the time stand in a row: as the caller says, else by the
     usual names."""
-    item, rating, time = _usual(sheet)
+    item, rating, time = _usual_positions(sheet)
     if "item" in columns:
-        item = _said(sheet, "item", columns["item"])
+        item = _resolve_named(sheet, "item", columns["item"])
     if "rating" in columns:
-        rating = _said(sheet, "rating", columns["rating"])
+        rating = _resolve_named(sheet, "rating", columns["rating"])
     if "time" in columns:
-        time = _said(sheet, "time", columns["time"])
+        time = _resolve_named(sheet, "time", columns["time"])
     if item is None:
         raise _missing(sheet, "item")
     if rating is None and not likes:
@@ -84,20 +84,22 @@ def positions(
     return item, rating, time
 
 
-def _said(sheet: SmallTable, role: str, wanted: str | int | None) -> int | None:
+def _resolve_named(sheet: SmallTable, role: str, column: str | int | None) -> int | None:
     """The column that its owner names; her own header may be told to her."""
-    return given_column(wanted, role, sheet.header, sheet.width, sheet.label, quoted=True)
+    return resolve_column(column, role, sheet.header, sheet.width, sheet.label, quoted=True)
 
 
-def _usual(sheet: SmallTable) -> tuple[int | None, int | None, int | None]:
+def _usual_positions(sheet: SmallTable) -> tuple[int | None, int | None, int | None]:
     """By the usual names, or in the usual order."""
     if sheet.header is None:
         width = sheet.width
         return 0, 1 if width > 1 else None, 2 if width > 2 else None
     plainly = [plain(name) for name in sheet.header]
     item, rating, time = (
-        next((plainly.index(name) for name in [*NAMES[role], *more] if name in plainly), None)
-        for role, more in (("item", ["id", "name"]), ("rating", []), ("time", []))
+        next(
+            (plainly.index(name) for name in [*NAMES[role], *extra_names] if name in plainly), None
+        )
+        for role, extra_names in (("item", ["id", "name"]), ("rating", []), ("time", []))
     )
     return item, rating, time
 
@@ -109,7 +111,7 @@ def _refuse_several(sheet: SmallTable, user: str | int | None) -> None:
     plainly = [plain(name) for name in sheet.header]
     at = next((plainly.index(name) for name in NAMES["user"] if name in plainly), None)
     if user is not None:
-        at = _said(sheet, "user", user)
+        at = _resolve_named(sheet, "user", user)
     if at is None:
         return
     people = {cells[at] for _, cells in sheet.rows if at < len(cells)}
@@ -132,13 +134,13 @@ def _missing(sheet: SmallTable, role: str) -> DataError:
     )
 
 
-def one(
+def parse_row(
     sheet: SmallTable, line: int, cells: list[str], item: int, rating: int | None, time: int | None
 ) -> PersonalRating:
     """The only column with one of these names."""
-    needed = max(item, rating if rating is not None else 0)
-    if len(cells) <= needed:
-        message = f"too few fields: {len(cells)} instead of {needed + 1}"
+    last_position = max(item, rating if rating is not None else 0)
+    if len(cells) <= last_position:
+        message = f"too few fields: {len(cells)} instead of {last_position + 1}"
         raise DataError(message, place=sheet.where(line), remedy="complete or remove the line")
     if sheet.header is not None and any(cells[len(sheet.header) :]):
         message = f"too many fields: {len(cells)} instead of {len(sheet.header)}"
@@ -153,9 +155,9 @@ def one(
     if rating is not None:
         text = with_point(cells[rating])
         if not is_number(text):
-            what = "text where a number belongs" if cells[rating] else "no rating"
+            fault = "text where a number belongs" if cells[rating] else "no rating"
             remedy = "give each rating as a number; put quotes around a title that holds a comma"
-            raise DataError(what, place=sheet.where(line, f"{rating + 1} (rating)"), remedy=remedy)
+            raise DataError(fault, place=sheet.where(line, f"{rating + 1} (rating)"), remedy=remedy)
         value = float(text)
         if not isfinite(value):
             raise DataError(

@@ -25,7 +25,7 @@ from tacit.data.reading.dialect import (
 from tacit.data.reading.files import Stream, spreadsheet
 from tacit.data.reading.frames import to_polars
 from tacit.data.reading.parquet import read_parquet
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 from tacit.hidden import shapes
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class SmallTable:
     def where(self, line: int, column: str | int | None = None) -> str:
         """The place of a cell, for an error."""
         if self.unit == "line":
-            return place(self.label, line, column)
+            return format_location(self.label, line, column)
         return f"{self.label}, {self.unit} {line}" + (
             f", column {column}" if column is not None else ""
         )
@@ -93,7 +93,7 @@ def sheet_of(source: object) -> SmallTable:
 
 
 def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> SmallTable:
-    frame = _told(frame)
+    frame = _select_readable(frame)
     cells = frame.height * (frame.width + LINE - 1)
     if cells > size.cells or _letters(frame) > size.most:
         raise DataError(
@@ -110,7 +110,7 @@ def _from_frame(frame: pl.DataFrame, label: str, size: Size) -> SmallTable:
     return SmallTable(label, list(frame.columns), rows, "row")
 
 
-def _told(frame: pl.DataFrame) -> pl.DataFrame:
+def _select_readable(frame: pl.DataFrame) -> pl.DataFrame:
     """The columns that say something in words or numbers, or in lists of them."""
     import polars as pl
 
@@ -165,14 +165,14 @@ def read_sheet(
     if data[:4] == b"PAR1":
         return _from_frame(read_parquet(part), part.label, size)
     text = decode(data, part.label, encoding or "utf-8")
-    found = dialect or (by_first_line(text) if by_line else sniff(text[:SNIFFED]))
-    if found is None:
+    text_dialect = dialect or (by_first_line(text) if by_line else sniff(text[:SNIFFED]))
+    if text_dialect is None:
         raise DataError(
             "the file is empty",
             place=part.label,
             remedy="give a file with at least one row of data",
         )
-    count = text.count(found.delimiter) + LINE * text.count("\n")
+    count = text.count(text_dialect.delimiter) + LINE * text.count("\n")
     if count > size.cells:
         raise DataError(
             f"this is too large for {size.what}: it has more than {size.cells:,} cells",
@@ -181,14 +181,16 @@ def read_sheet(
         )
     rows = []
     try:
-        every = line_by_line(text, found, part.label) if by_line else records(text, found)
+        every = (
+            line_by_line(text, text_dialect, part.label) if by_line else records(text, text_dialect)
+        )
         for line, fields in every:
             if any(fields):
                 rows.append((line, fields))
     except csv.Error:
-        where = place(part.label, rows[-1][0] + 1 if rows else 1)
+        location = format_location(part.label, rows[-1][0] + 1 if rows else 1)
         raise DataError(
-            "a row cannot be split into fields", place=where, remedy="check its quotes"
+            "a row cannot be split into fields", place=location, remedy="check its quotes"
         ) from None
     if not rows:
         raise DataError(
@@ -201,28 +203,30 @@ def read_sheet(
 
 def by_first_line(text: str) -> Dialect | None:
     """The dialect of a table whose rows are nobody else's business."""
-    first = next((line for line in text.split("\n") if not is_blank(line)), None)
-    if first is None:
+    first_line = next((line for line in text.split("\n") if not is_blank(line)), None)
+    if first_line is None:
         return None
-    marked = any(mark in first for mark in USUAL)
-    mark = delimiter_of(first) if marked else ","
-    return Dialect(mark, len(first.split(mark)))
+    marked = any(mark in first_line for mark in USUAL)
+    mark = delimiter_of(first_line) if marked else ","
+    return Dialect(mark, len(first_line.split(mark)))
 
 
 def line_by_line(text: str, dialect: Dialect, label: str) -> Iterator[tuple[int, list[str]]]:
     """Each line's number and fields."""
-    for line, each in enumerate(text.split("\n"), start=1):
+    for line, line_text in enumerate(text.split("\n"), start=1):
         try:
-            yield line, [] if is_blank(each) else fields_of(each, dialect.delimiter)
-        except Misquoted as found:
-            raise misquoted(label, line, found) from None
+            yield line, [] if is_blank(line_text) else fields_of(line_text, dialect.delimiter)
+        except Misquoted as error:
+            raise misquoted(label, line, error) from None
 
 
-def with_header(sheet: SmallTable, known: set[str]) -> SmallTable:
+def with_header(sheet: SmallTable, known_names: set[str]) -> SmallTable:
     """The first row taken as the header if it has a known name and no number. For catalogues
     and one person's own file; ratings of many people declare their header."""
-    first = sheet.rows[0][1]
-    named = any(plain(cell) in known for cell in first) and not any(map(is_number, first))
+    first_cells = sheet.rows[0][1]
+    named = any(plain(cell) in known_names for cell in first_cells) and not any(
+        map(is_number, first_cells)
+    )
     if sheet.header is not None or not named:
         return sheet
     if len(sheet.rows) == 1:

@@ -37,34 +37,34 @@ class Spool(Generic[Number]):
 
     def add(self, block: NDArray[Any]) -> None:
         """Append a block."""
-        made = np.ascontiguousarray(block, self.dtype)
-        if made.size:
-            self._put(made, self.size)
+        rows = np.ascontiguousarray(block, self.dtype)
+        if rows.size:
+            self._put(rows, self.size)
         self.size += block.size
 
     def _put(self, rows: NDArray[Any], first: int) -> None:
         with refused(self.folder):
-            place = first * self.dtype.itemsize
-            self.file.write(rows.view(np.uint8), place)
+            offset = first * self.dtype.itemsize
+            self.file.write(rows.view(np.uint8), offset)
 
     def run(self, first: int, last: int) -> NDArray[Number]:
         """Rows `first` to `last`."""
-        found = np.empty(last - first, self.dtype)
-        if found.size:
-            place = first * self.dtype.itemsize
-            self.file.read(found.view(np.uint8), place)
-        return found
+        rows = np.empty(last - first, self.dtype)
+        if rows.size:
+            offset = first * self.dtype.itemsize
+            self.file.read(rows.view(np.uint8), offset)
+        return rows
 
     def blocks(self) -> Iterator[NDArray[Number]]:
         """All rows, some at a time."""
         for first in range(0, self.size, PIECE):
             yield self.run(first, min(first + PIECE, self.size))
 
-    def change(self, how: Callable[[NDArray[Number]], NDArray[Any]]) -> None:
+    def change(self, transform: Callable[[NDArray[Number]], NDArray[Any]]) -> None:
         """Put other numbers in the place of those that are there."""
         for first in range(0, self.size, PIECE):
             last = min(first + PIECE, self.size)
-            self._put(how(self.run(first, last)).astype(self.dtype), first)
+            self._put(transform(self.run(first, last)).astype(self.dtype), first)
 
     def finish(self) -> NDArray[Number]:
         """The whole, for a column that is known to be short."""
@@ -78,10 +78,14 @@ class Spool(Generic[Number]):
 class RowBuckets:
     """Rows of people one after the other, in a scratch file for each run of people."""
 
-    def __init__(self, counts: NDArray[np.int64], most: int, record: Any, folder: Path) -> None:
+    def __init__(
+        self, counts: NDArray[np.int64], rows_per_bucket: int, record: Any, folder: Path
+    ) -> None:
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
-        cuts = np.searchsorted(ends, np.arange(most, total, most), side="left")
+        cuts = np.searchsorted(
+            ends, np.arange(rows_per_bucket, total, rows_per_bucket), side="left"
+        )
         self.edges = np.unique(np.concatenate([[0], cuts + 1, [len(counts)]]))
         self.edges = self.edges[self.edges <= len(counts)]
         size = len(self.edges) - 1
@@ -103,8 +107,8 @@ class RowBuckets:
 
     def each(self) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """The first person of each bucket, the one after its last, and its rows."""
-        for place, file in enumerate(self.files):
-            first, last = int(self.edges[place]), int(self.edges[place + 1])
+        for index, file in enumerate(self.files):
+            first, last = int(self.edges[index]), int(self.edges[index + 1])
             rows = file.finish()
             file.close()
             yield first, last, rows
@@ -117,10 +121,10 @@ class RowBuckets:
 
 def unique_ids(column: Spool[np.uint32]) -> Codes:
     """The numbers that occur, ascending."""
-    found = np.zeros(0, np.uint32)
+    ids = np.zeros(0, np.uint32)
     for block in column.blocks():
-        found = np.union1d(found, np.unique(block)).astype(np.uint32)
-    return found
+        ids = np.union1d(ids, np.unique(block)).astype(np.uint32)
+    return ids
 
 
 def highest(column: Spool[np.uint32]) -> int:

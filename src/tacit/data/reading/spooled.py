@@ -14,7 +14,7 @@ from tacit.data.catalogue import LONGEST, Catalogue
 from tacit.data.packed.names import Names, Numbers
 from tacit.data.packed.packed import Packed, facts_of, open_pack
 from tacit.data.packed.store import MOST_VALUES, Numbered, PackWriter, RecordShape
-from tacit.data.ratings import Notes, Ratings, check_latest, counted
+from tacit.data.ratings import Notes, Ratings, check_latest, format_count
 from tacit.data.reading.assemble import (
     Duplicates,
     RowsRead,
@@ -33,7 +33,7 @@ NONE = 0xFFFFFFFF
 """The row of an item that the catalogue does not list."""
 SORT_BYTES = 64
 """Working memory for each row of a bucket while it is sorted."""
-Told = Callable[[int, int, str], None]
+Progress = Callable[[int, int, str], None]
 
 
 class Coded(NamedTuple):
@@ -53,7 +53,7 @@ class SpooledTable(Table):
     target: Path = Path()
     memory: int = 1 << 30
     """Bytes that sorting may take."""
-    told: Told | None = None
+    told: Progress | None = None
 
     __repr__ = shapes
 
@@ -84,10 +84,10 @@ class SpooledTable(Table):
         self._see(narrow)
         super()._add(values, time, lines)
         if time is not None and len(time):
-            early, late = int(time.min()), int(time.max())
-            new = self.times.size == len(time)
-            self._first = early if new else min(self._first, early)
-            self._last = late if new else max(self._last, late)
+            earliest, latest = int(time.min()), int(time.max())
+            is_first_block = self.times.size == len(time)
+            self._first = earliest if is_first_block else min(self._first, earliest)
+            self._last = latest if is_first_block else max(self._last, latest)
 
     def _see(self, values: NDArray[np.float32]) -> None:
         """Which values there are, until they are too many for a table."""
@@ -142,8 +142,8 @@ class _Sorting:
         """Ratings below what counts as a like."""
 
     def _items(self, catalogue: Catalogue | None) -> tuple[Callable[[Codes], Codes], Sequence[str]]:
-        found = coded(self.table.items)
-        names = list(found.names)
+        coded_items = coded(self.table.items)
+        names = list(coded_items.names)
         if catalogue is None:
             if any(len(name) > LONGEST for name in names):
                 raise DataError(
@@ -151,10 +151,10 @@ class _Sorting:
                     place=self.label,
                     remedy="check the quotes and the delimiter",
                 )
-            return found.place, names
+            return coded_items.place, names
         rows = [catalogue.index.get(name, NONE) for name in names]
         listed = np.array(rows, np.uint32)
-        return lambda codes: listed[found.place(codes)], catalogue.ids
+        return lambda codes: listed[coded_items.place(codes)], catalogue.ids
 
     def packed(self) -> Packed:
         """The pack, open."""
@@ -171,8 +171,8 @@ class _Sorting:
             with PackWriter(target, shape) as writer:
                 for first, last, rows in buckets.each():
                     counts, cells = self._sorted(rows, first, last)
-                    there = counts > 0
-                    alive[first:last] = there
+                    has_ratings = counts > 0
+                    alive[first:last] = has_ratings
                     writer.add(counts, cells)  # who takes part follows from the table
                     self._tell(last, len(alive), "sort")
                 self._check_left(writer.cells, int(alive.sum()))
@@ -185,13 +185,13 @@ class _Sorting:
     def _noted(self) -> Notes:
         if not self.below:
             return self.notes
-        least = self.schema.positive or 0.0
-        told = f"dropped {counted(self.below, 'rating')} below {least:g}"
-        return replace(self.notes, messages=(*self.notes.messages, told))
+        threshold = self.schema.positive or 0.0
+        message = f"dropped {format_count(self.below, 'rating')} below {threshold:g}"
+        return replace(self.notes, messages=(*self.notes.messages, message))
 
-    def _tell(self, done: int, whole: int, what: str) -> None:
+    def _tell(self, completed: int, total: int, stage: str) -> None:
         if self.table.told is not None:
-            self.table.told(done, whole, what)
+            self.table.told(completed, total, stage)
 
     def _distributed(self) -> RowBuckets:
         """All rows, with places instead of ids, in buckets of people."""
@@ -207,13 +207,13 @@ class _Sorting:
         if table.keep_lines:
             kinds.append(("line", "<i8"))
         record = np.dtype(kinds)
-        most = max(table.memory // SORT_BYTES, 1 << 10)
-        buckets = RowBuckets(counts, most, record, table.target.parent)
+        rows_per_bucket = max(table.memory // SORT_BYTES, 1 << 10)
+        buckets = RowBuckets(counts, rows_per_bucket, record, table.target.parent)
         columns: dict[str, Iterator[Any]] = {
             name: table.spools[name].blocks() for name in record.names or ()
         }
         dropped = 0
-        for first in range(0, users.size, PIECE):
+        for start in range(0, users.size, PIECE):
             parts = {name: next(column) for name, column in columns.items()}
             rows = np.empty(len(parts["user"]), record)
             for name, part in parts.items():
@@ -225,7 +225,7 @@ class _Sorting:
                 dropped += int(len(rows) - np.count_nonzero(listed))
                 rows = rows[listed]
             buckets.add(rows)
-            self._tell(first + PIECE, users.size, "distribute")
+            self._tell(start + PIECE, users.size, "distribute")
         self.notes = replace(self.notes, dropped_items=dropped)
         users.close()
         table.spools["item"].close()
@@ -277,16 +277,16 @@ def coded(column: IdColumn) -> Coded:
     """The ids of a column in the order that `IdColumn.finish` gives them."""
     numbers: Any = column.numbers
     if column.codes is not None:
-        names, place = column.ordered()
-        return Coded(names, lambda codes: place[codes])
+        names, ranks = column.ordered()
+        return Coded(names, lambda codes: ranks[codes])
     top = highest(numbers)
     if top < TABLE:
-        seen = np.zeros(top + 1, np.bool_)
+        occurs = np.zeros(top + 1, np.bool_)
         for block in numbers.blocks():
-            seen |= present(block, top + 1)
-        table = np.cumsum(seen, dtype=np.uint32)
+            occurs |= present(block, top + 1)
+        table = np.cumsum(occurs, dtype=np.uint32)
         table -= 1
-        ids = np.flatnonzero(seen).astype(np.uint32)
+        ids = np.flatnonzero(occurs).astype(np.uint32)
         return Coded(Numbers(ids), lambda codes: table[codes])
     ids = unique_ids(numbers)
 

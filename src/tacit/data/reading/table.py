@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import LATEST, Notes, Ratings, counted
+from tacit.data.ratings import LATEST, Notes, Ratings, format_count
 from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import Codes, Column, Fault, Growing, IdColumn, numbers_of, seconds
 from tacit.data.schema import Schema
@@ -75,9 +75,9 @@ class Table:
         if keep is not None:
             import polars as pl
 
-            kept = pl.Series(keep)
-            user = user.filter(kept)
-            item = item.filter(kept)
+            mask = pl.Series(keep)
+            user = user.filter(mask)
+            item = item.filter(mask)
             values = values[keep]
             moments = moments[keep] if moments is not None else None
             lines = lines[keep] if lines is not None else None
@@ -167,4 +167,4 @@ class Table:
     def _messages(self) -> tuple[str, ...]:
         if not self.dropped_absent:
             return ()
-        return (f"dropped {counted(self.dropped_absent, 'row')} without an explicit rating",)
+        return (f"dropped {format_count(self.dropped_absent, 'row')} without an explicit rating",)

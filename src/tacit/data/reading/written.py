@@ -74,12 +74,12 @@ class DeclaredText:
             self.encoding or layout.encoding,
         )
 
-    def refuse(self, what: str, *names: str) -> None:
-        """Refuse facts that have no meaning for `what`; all of them unless named."""
-        for name in names or [each.name for each in fields(self)]:
+    def refuse(self, source_name: str, *names: str) -> None:
+        """Refuse facts that have no meaning for `source_name`; all of them unless named."""
+        for name in names or [field.name for field in fields(self)]:
             if getattr(self, name) is not None:
                 raise SettingError(
-                    f"--{name} is for tables of text, and this is {what}",
+                    f"--{name} is for tables of text, and this is {source_name}",
                     remedy=f"leave --{name} out",
                 )
 
@@ -103,11 +103,11 @@ def _is_mark(mark: str) -> bool:
 def checked_encoding(text: object) -> str:
     """The name of an encoding in which marks and digits are those of ASCII."""
     try:
-        found = codecs.lookup(str(text)).name
+        codec_name = codecs.lookup(str(text)).name
     except LookupError:
-        found = ""
+        codec_name = ""
     for name in ENCODINGS:
-        if codecs.lookup(name).name == found:
+        if codecs.lookup(name).name == codec_name:
             return name
     raise SettingError(
         f"the encoding {text!r} is not read here",

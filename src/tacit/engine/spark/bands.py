@@ -39,9 +39,9 @@ def rows_of_band(size: int) -> int:
     return max(1, BAND_BYTES // (8 * size * BAND)) * BAND
 
 
-def upper(sums: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-    """Rows `first`.. of a matrix without the columns that are all below the diagonal."""
-    return sums[:, first:]
+def upper(sums: NDArray[np.int64], first_row: int) -> NDArray[np.int64]:
+    """Rows `first_row`.. of a matrix without the columns that are all below the diagonal."""
+    return sums[:, first_row:]
 
 
 @dataclass(frozen=True)
@@ -61,22 +61,22 @@ class Products:
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
         factors = Factors(self.part)
-        some = False
+        has_factors = False
         for row in rows_of(batches):
             if row.kind == FACTOR and row.part == self.place:
                 factors.put(Bounded(**unpack_arrays(row.data)))
-                some = True
+                has_factors = True
             elif row.kind == FAULT:
                 yield row
-        if not some:
+        if not has_factors:
             return
         size = self.part.size
         band_sums = factors.bands()
         step = rows_of_band(size)
-        for first in range(0, size, step):
-            sums = band_sums(first, min(first + step, size))
-            data = pack_arrays({"sums": narrow(upper(sums, first))})
-            yield WireRow(SUM, self.place, first, data)
+        for first_row in range(0, size, step):
+            sums = band_sums(first_row, min(first_row + step, size))
+            data = pack_arrays({"sums": narrow(upper(sums, first_row))})
+            yield WireRow(SUM, self.place, first_row, data)
 
 
 @dataclass(frozen=True)
@@ -101,5 +101,5 @@ class AddBands:
                 totals[row.place] += sums
             else:
                 totals[row.place] = sums.astype(np.int64)
-        for first, total in totals.items():
-            yield WireRow(SUM, 0, first, pack_arrays({"sums": narrow(total)}))
+        for first_row, total in totals.items():
+            yield WireRow(SUM, 0, first_row, pack_arrays({"sums": narrow(total)}))

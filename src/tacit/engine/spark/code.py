@@ -111,9 +111,9 @@ class Code:
         )
 
     def _rated(
-        self, given: Any, value: NDArray[np.float32], item: NDArray[np.int32]
+        self, column: Any, value: NDArray[np.float32], item: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        numbers = as_numbers(given, self.decimal)
+        numbers = as_numbers(column, self.decimal)
         wrong = ~((numbers >= self.low) & (numbers <= self.high))
         missing = np.isnan(numbers)
         value[:] = np.where(wrong, 0, numbers)
@@ -122,12 +122,12 @@ class Code:
         return item
 
     def _timed(
-        self, given: Any, time: NDArray[np.int64], item: NDArray[np.int32]
+        self, column: Any, time: NDArray[np.int64], item: NDArray[np.int32]
     ) -> NDArray[np.int32]:
-        given = as_seconds(given, self.dates)
-        time[:] = given.fill_null(0).to_numpy(zero_copy_only=False)
+        column = as_seconds(column, self.dates)
+        time[:] = column.fill_null(0).to_numpy(zero_copy_only=False)
         item[time > LATEST] = -7
-        item[flags(given.is_null())] = -6
+        item[flags(column.is_null())] = -6
         return item
 
 
@@ -144,8 +144,8 @@ class ListedIds:
         """The place of each item in the catalogue; `UNLISTED` where it has none."""
         import pyarrow.compute as pc
 
-        found = pc.index_in(names, value_set=self.ids).fill_null(-1)
-        at = found.to_numpy(zero_copy_only=False)
+        matches = pc.index_in(names, value_set=self.ids).fill_null(-1)
+        at = matches.to_numpy(zero_copy_only=False)
         if not len(self.place):
             return np.full(len(at), UNLISTED, np.int32)
         return np.where(at < 0, UNLISTED, self.place[at]).astype(np.int32)
@@ -158,14 +158,14 @@ def listed_as(items: Sequence[str], kind: Any) -> ListedIds:
 
     if not pa.types.is_integer(kind):
         return ListedIds(pa.array(list(items), pa.string()), np.arange(len(items), dtype=np.int32))
-    whole = [
-        (int(name), place)
-        for place, name in enumerate(items)
+    numbered = [
+        (int(name), row)
+        for row, name in enumerate(items)
         if name.removeprefix("-").isdecimal() and str(int(name)) == name
     ]
     return ListedIds(
-        pa.array([number for number, _ in whole], pa.int64()),
-        np.array([place for _, place in whole], np.int32),
+        pa.array([number for number, _ in numbered], pa.int64()),
+        np.array([row for _, row in numbered], np.int32),
     )
 
 
@@ -177,8 +177,8 @@ def as_numbers(ratings: Any, decimal: str = ".") -> NDArray[np.float64]:
         import polars as pl
 
         return numbers_of(pl.Series(ratings).str.strip_chars(AROUND), decimal)
-    found = ratings.to_numpy(zero_copy_only=False)
-    return np.asarray(found, np.float64)
+    numbers = ratings.to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, np.float64)
 
 
 def as_seconds(times: Any, dates: str = "iso") -> Any:
@@ -189,8 +189,8 @@ def as_seconds(times: Any, dates: str = "iso") -> Any:
         return times
     import polars as pl
 
-    found = from_text(pl.Series(times).str.strip_chars(AROUND), dates)
-    return found.to_arrow().cast(pa.int64())
+    seconds = from_text(pl.Series(times).str.strip_chars(AROUND), dates)
+    return seconds.to_arrow().cast(pa.int64())
 
 
 def cleaned(ids: Any) -> Any:
@@ -205,8 +205,8 @@ def cleaned(ids: Any) -> Any:
         return pc.utf8_trim(texts, characters=BLANKS)
     # By the very rule of one machine: that of Arrow depends on its version.
     coded = texts.dictionary_encode()
-    words = [clean(text) for text in coded.dictionary.to_pylist()]
-    return pa.array(words, pa.string()).take(coded.indices)
+    cleaned_texts = [clean(text) for text in coded.dictionary.to_pylist()]
+    return pa.array(cleaned_texts, pa.string()).take(coded.indices)
 
 
 def is_controlled(ids: Any) -> Any:
@@ -247,23 +247,23 @@ class IdRows:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        known: Any = None
+        emitted: Any = None
         rows = 0
         for batch in batches:
             rows += batch.num_rows
             ids = cleaned(batch.column(0)).unique()
             names = ids.filter(pa.array(~flags(is_empty(ids))))
-            if known is not None:
-                old = pc.is_in(names, value_set=known)
-                names = names.filter(pc.invert(old))
+            if emitted is not None:
+                is_emitted = pc.is_in(names, value_set=emitted)
+                names = names.filter(pc.invert(is_emitted))
             if not len(names):
                 continue
-            known = names if known is None else pa.concat_arrays([known, names])
-            yield _counted(names.cast(pa.string()), 0)
-        yield _counted(pa.nulls(1, pa.string()), rows)
+            emitted = names if emitted is None else pa.concat_arrays([emitted, names])
+            yield _count_batch(names.cast(pa.string()), 0)
+        yield _count_batch(pa.nulls(1, pa.string()), rows)
 
 
-def _counted(names: Any, count: int) -> Any:
+def _count_batch(names: Any, count: int) -> Any:
     import pyarrow as pa
 
     counts = pa.array([count] * len(names), pa.int64())

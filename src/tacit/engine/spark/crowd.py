@@ -41,49 +41,51 @@ class Crowded:
     @classmethod
     def read(cls, data: bytes | memoryview) -> Crowded:
         """From its bytes."""
-        found = unpack_arrays(data)
+        arrays = unpack_arrays(data)
         personal = {
-            name.removeprefix(KEPT): kept for name, kept in found.items() if name.startswith(KEPT)
+            name.removeprefix(KEPT): array
+            for name, array in arrays.items()
+            if name.startswith(KEPT)
         }
-        value = found["value"]
+        value = arrays["value"]
         if value.dtype == np.uint8:
             value = of_quarters(value)
         return cls(
-            found["who"],
-            found["ptr"],
-            found["item"],
+            arrays["who"],
+            arrays["ptr"],
+            arrays["item"],
             value,
             personal,
-            tuple(found[name] for name in HELD if name in found),
+            tuple(arrays[name] for name in HELD if name in arrays),
         )
 
     def write(self, n_items: int) -> bytes:
         """As bytes; places of items are as short as the catalogue lets them be, and ratings
         that are whole quarters take one."""
-        kept = {KEPT + name: each for name, each in self.personal.items()}
+        state_arrays = {KEPT + name: array for name, array in self.personal.items()}
         item = self.item.astype(index_type(n_items), copy=False)
-        own: dict[str, NDArray[Any]] = {"who": self.who, "ptr": self.ptr, "item": item}
+        cell_arrays: dict[str, NDArray[Any]] = {"who": self.who, "ptr": self.ptr, "item": item}
         held = dict(zip(HELD, self.held, strict=False))
         short = in_quarters(self.value)
         value = self.value if short is None else short
-        return pack_arrays(own | {"value": value} | kept | held)
+        return pack_arrays(cell_arrays | {"value": value} | state_arrays | held)
 
     def ratings(self, schema: Schema) -> Ratings:
         """What the engine of one machine works on. Nobody has a name here."""
         item = self.item.astype(np.uint32, copy=False)
         return Ratings(schema, (), (), self.ptr, item, self.value)
 
-    def limited(self, most: int, key: bytes) -> Crowded:
+    def limited(self, max_ratings: int, key: bytes) -> Crowded:
         """At most so many ratings of a person: those of smallest secret word, as
         `tacit.bound.limit` keeps them."""
         counts = np.diff(self.ptr)
-        if not len(counts) or counts.max() <= most:
+        if not len(counts) or counts.max() <= max_ratings:
             return self
         owner = np.repeat(np.arange(len(counts)), counts)
         secret = cell_words(key, self.who, owner, self.item)
         order = np.lexsort((secret, owner))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - np.repeat(self.ptr[:-1], counts)
-        keep = rank < most
-        ptr = np.concatenate([[0], np.minimum(counts, most).cumsum()])
+        keep = rank < max_ratings
+        ptr = np.concatenate([[0], np.minimum(counts, max_ratings).cumsum()])
         return replace(self, ptr=ptr, item=self.item[keep], value=self.value[keep])

@@ -84,10 +84,10 @@ class Spark:
         """Put the ratings over the rows of a public catalogue, as blocks of people."""
         self._take(items.ids)
 
-    def limit(self, most: int) -> None:
+    def limit(self, max_ratings: int) -> None:
         """Keep at most so many ratings of a person, chosen by a fresh secret."""
         self._there()
-        work = Limit(most, fresh_key(), self._n_items)
+        work = Limit(max_ratings, fresh_key(), self._n_items)
         self._replace(self._blocks.mapInArrow(work, ROW).persist())
 
     def pattern(self) -> Pattern:
@@ -147,31 +147,33 @@ class Spark:
         self._check_round(round_)
         self._there()
         work = self._work(round_, state)
-        made = self._blocks.mapInArrow(work, ROW)
+        contributions = self._blocks.mapInArrow(work, ROW)
         if round_.personal:
-            made = made.persist()
+            contributions = contributions.persist()
         with spark_errors(f"ran the round {round_.name}"):
-            sums = self._sums(round_, made)
-            done: dict[str, Released] = {}
+            sums = self._sums(round_, contributions)
+            released_parts: dict[str, Released] = {}
             for at, part in enumerate(round_.parts):
                 path = f"{round_.name}/{part.name}"
                 if part.form == "gram":
                     tasks = self._gram_tasks
                     products = Products(part, at)
                     bands = (
-                        made.coalesce(tasks).mapInArrow(products, ROW)
+                        contributions.coalesce(tasks).mapInArrow(products, ROW)
                         if round_.personal
                         else self._blocks.coalesce(tasks).mapInArrow(InTurn(work, products), ROW)
                     )
-                    done[part.name] = self._matrix(path, part, bands, charge)
+                    released_parts[part.name] = self._matrix(path, part, bands, charge)
                 else:
-                    whole = sums[part.name]
-                    done[part.name] = release(path, whole, part.bound.steps, charge)
+                    integer_sums = sums[part.name]
+                    released_parts[part.name] = release(
+                        path, integer_sums, part.bound.steps, charge
+                    )
         if self._progress:
             self._progress(1, 1, round_.name)
         if round_.personal:
-            self._replace(made)
-        return done
+            self._replace(contributions)
+        return released_parts
 
     def sums(self, round_: Round, state: State) -> dict[str, NDArray[np.int64]]:
         """The exact sums of a round, which are private; nothing is released."""
@@ -183,43 +185,47 @@ class Spark:
         """What executors do with the blocks in this round. Its keys are fresh: a round asks for
         it once, however often it goes through the blocks."""
         # What comes after the sum is the driver's: it is not sent.
-        sent = replace(round_, absorb=_driver, chosen=None)
+        round_to_send = replace(round_, absorb=_driver, chosen=None)
         return PartitionWork(
-            sent, state, self.ratings.schema, self._n_items, Keys(fresh_key(), self._place_key)
+            round_to_send,
+            state,
+            self.ratings.schema,
+            self._n_items,
+            Keys(fresh_key(), self._place_key),
         )
 
-    def _sums(self, round_: Round, made: Any) -> dict[str, NDArray[np.int64]]:
+    def _sums(self, round_: Round, contributions: Any) -> dict[str, NDArray[np.int64]]:
         """The exact sums of all parts but Gram ones."""
         sums = {
             part.name: np.zeros((part.size, part.width), np.int64)
             for part in round_.parts
             if part.form != "gram"
         }
-        bytes_ = sum(each.nbytes for each in sums.values())
+        bytes_ = sum(array.nbytes for array in sums.values())
         if not sums and not round_.personal:
             return sums  # a matrix alone: its own way through the blocks
-        for row in self._rows(made, bytes_, round_.name):
+        for row in self._rows(contributions, bytes_, round_.name):
             flat = sums[round_.parts[row.part].name].reshape(-1)
             piece = np.frombuffer(row.data, np.int64)
             flat[row.place : row.place + len(piece)] += piece
         return sums
 
-    def _rows(self, made: Any, bytes_: int, what: str) -> Iterator[WireRow]:
+    def _rows(self, contributions: Any, bytes_: int, label: str) -> Iterator[WireRow]:
         """Rows of sums and faults, in one piece or partition by partition."""
-        found = made.filter(f"kind >= {SUM}")
+        sums = contributions.filter(f"kind >= {SUM}")
         partitions = self.partitions
         if bytes_ * partitions <= AT_ONCE:
-            batches = found.toArrow().to_batches()
+            batches = sums.toArrow().to_batches()
             rows = rows_of(batches)
         else:
-            found = found.persist()
-            found.count()
-            rows = _one_by_one(found)
+            sums = sums.persist()
+            sums.count()
+            rows = _one_by_one(sums)
         for row in rows:
             raise_fault(row)
             yield row
         if bytes_ * partitions > AT_ONCE:
-            found.unpersist()
+            sums.unpersist()
 
     @property
     def partitions(self) -> int:
@@ -236,28 +242,28 @@ class Spark:
         size = part.size
         opened = GramRelease(path, size, part.diagonal, part.bound.steps, charge)
         out = np.zeros((size, size), np.float32)
-        left = set(range(0, size, rows_of_band(size)))
+        remaining = set(range(0, size, rows_of_band(size)))
 
-        def finish(first: int, sums: NDArray[np.int64]) -> None:
+        def finish(first_row: int, sums: NDArray[np.int64]) -> None:
             for start in range(0, len(sums), BAND):
                 piece = sums[start : start + BAND]
-                row = first + start
+                row = first_row + start
                 opened.band(row, piece, out[row : row + len(piece)])
 
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: list[Future[None]] = []
             for row in self._added(part, bands):
-                left.discard(row.place)
+                remaining.discard(row.place)
                 sums = _squared(row, size)
                 waiting.append(pool.submit(finish, row.place, sums))
                 # A few bands at a time: no more are held in 64 bits.
                 while len(waiting) > self.threads:
                     waiting.pop(0).result()
-            for each in waiting:
-                each.result()
+            for future in waiting:
+                future.result()
         step = rows_of_band(size)
-        for first in sorted(left):  # nobody has a rating there
-            finish(first, np.zeros((min(step, size - first), size), np.int64))
+        for first_row in sorted(remaining):  # nobody has a rating there
+            finish(first_row, np.zeros((min(step, size - first_row), size), np.int64))
         mirror(out)
         return Released(out, opened.sd, opened.private)
 
@@ -278,12 +284,12 @@ class Spark:
             added = added.persist()
             added.count()
             rows = _one_by_one(added)
-        seen: set[int] = set()
+        finished: set[int] = set()
         for row in rows:
             raise_fault(row)
-            if row.place in seen:
+            if row.place in finished:
                 raise Failure("a band of a matrix was summed twice")
-            seen.add(row.place)
+            finished.add(row.place)
             yield row
         if part.size**2 * 4 > AT_ONCE:
             added.unpersist()
@@ -292,15 +298,15 @@ class Spark:
 def _squared(row: WireRow, size: int) -> NDArray[np.int64]:
     """A band with all of its columns: those below the diagonal are zero."""
     sums = unpack_arrays(row.data)["sums"]
-    whole = np.zeros((len(sums), size), np.int64)
-    whole[:, row.place :] = sums
-    return whole
+    full_band = np.zeros((len(sums), size), np.int64)
+    full_band[:, row.place :] = sums
+    return full_band
 
 
 def _one_by_one(frame: Any) -> Iterator[WireRow]:
     """Rows of a table that was made, one partition after the other."""
-    for each in frame.toLocalIterator():
-        yield WireRow(each.kind, each.part, each.place, bytes(each.data))
+    for row in frame.toLocalIterator():
+        yield WireRow(row.kind, row.part, row.place, bytes(row.data))
 
 
 def _driver(state: Any, released: Any) -> Any:

@@ -42,24 +42,24 @@ def digests(ids: Iterable[str], key: bytes) -> Digests:
     start = blake2b(key=key, digest_size=WIDE)
     out = bytearray()
     for name in ids:
-        one = start.copy()
-        one.update(name.encode())
-        out += one.digest()
+        hasher = start.copy()
+        hasher.update(name.encode())
+        out += hasher.digest()
     return np.frombuffer(bytes(out), np.uint8).reshape(-1, WIDE)
 
 
-def words(key: bytes, who: Digests) -> NDArray[np.uint64]:
+def words(key: bytes, people: Digests) -> NDArray[np.uint64]:
     """A secret word for each of these people."""
     cipher = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
-    hashed = cipher.update(np.ascontiguousarray(who).tobytes())
+    hashed = cipher.update(np.ascontiguousarray(people).tobytes())
     return np.frombuffer(hashed, np.uint64).reshape(-1, 2)[:, 0].copy()
 
 
 def cell_words(
-    key: bytes, who: Digests, owner: NDArray[np.int64], item: NDArray[np.unsignedinteger]
+    key: bytes, people: Digests, owner: NDArray[np.int64], item: NDArray[np.unsignedinteger]
 ) -> NDArray[np.uint64]:
-    """A secret word for each rating: of its person (a row of `who`) and its item."""
-    cells = np.ascontiguousarray(who).view(np.uint64).reshape(-1, 2)[owner]
+    """A secret word for each rating: of its person (a row of `people`) and its item."""
+    cells = np.ascontiguousarray(people).view(np.uint64).reshape(-1, 2)[owner]
     cells[:, 0] ^= item.astype(np.uint64)
     return words(key, cells.view(np.uint8).reshape(-1, WIDE))
 

@@ -35,14 +35,14 @@ class Listing:
         """Rows of `COLUMNS`."""
         import pyarrow as pa
 
-        seen = PartitionFacts()
+        facts = PartitionFacts()
         with one_blas_thread():
-            for runs in self.pack.runs(batches, CELLS, seen):
-                cells = self.pack.cells(runs, seen)
+            for runs in self.pack.runs(batches, CELLS, facts):
+                cells = self.pack.cells(runs, facts)
                 lines = [
                     (name, *line)
-                    for place, name in enumerate(cells.names)
-                    for line in self._lines(place, cells)
+                    for position, name in enumerate(cells.names)
+                    for line in self._lines(position, cells)
                 ]
                 columns: list[Any] = list(zip(*lines, strict=True)) or [[]] * 4
                 yield pa.RecordBatch.from_arrays(
@@ -56,8 +56,8 @@ class Listing:
                     ["person", "rank", "item", "expected", "personal"],
                 )
 
-    def _lines(self, place: int, cells: Any) -> Any:
-        rows = slice(int(cells.ptr[place]), int(cells.ptr[place + 1]))
+    def _lines(self, position: int, cells: Any) -> Any:
+        rows = slice(int(cells.ptr[position]), int(cells.ptr[position + 1]))
         items = cells.rated.item[rows].astype(np.int64)
         values = cells.rated.value[rows].astype(np.float64)
         try:
@@ -79,6 +79,6 @@ def write_lists(ratings: SparkRatings, maker: ListMaker, out: str, *, overwrite:
     with spark_errors("wrote the lists"):
         mode = "overwrite" if overwrite else "errorifexists"
         lists.write.mode(mode).parquet(out)
-        made = rows.sparkSession.read.parquet(out)
-        count = made.agg(sql.count_distinct("person").alias("n")).collect()
+        written = rows.sparkSession.read.parquet(out)
+        count = written.agg(sql.count_distinct("person").alias("n")).collect()
     return int(count[0].n)

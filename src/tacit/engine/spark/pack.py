@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tacit
-from tacit.data.apart import Apart
+from tacit.data.apart import HeldOut
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.keys import MARK, digests, mark_of
 from tacit.engine.spark.scatter import gathered
-from tacit.engine.spark.wire import BLOCK, WireRow, batches_of, guarded, told
+from tacit.engine.spark.wire import BLOCK, WireRow, batches_of, facts_row, guarded
 from tacit.hidden import shapes
 
 CELLS = 1 << 18
@@ -42,7 +42,7 @@ class Pack:
     key: bytes = field(repr=False)
     """By which people are known in this run."""
     duplicates: Duplicates
-    apart: Apart | None = None
+    apart: HeldOut | None = None
     items: tuple[str, ...] = ()
     """Their ids, where some ratings are kept apart."""
     judged: bool = False
@@ -56,18 +56,18 @@ class Pack:
 
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
-        seen = PartitionFacts()
-        for runs in self.runs(batches, CELLS, seen):
-            block = self._kept(*self.cells(runs, seen), seen)
+        facts = PartitionFacts()
+        for runs in self.runs(batches, CELLS, facts):
+            block = self._kept(*self.cells(runs, facts), facts)
             if block is not None:
                 yield WireRow(BLOCK, 0, 0, block.write(self.n_items))
-        yield told(seen.facts())
+        yield facts_row(facts.facts())
 
-    def runs(self, batches: Iterator[Any], cells: int, seen: PartitionFacts) -> Iterator[Runs]:
+    def runs(self, batches: Iterator[Any], cells: int, facts: PartitionFacts) -> Iterator[Runs]:
         """Runs of whole people of about so many cells, from rows of this partition."""
-        return whole_people(seen.marks(gathered(batches)), cells)
+        return whole_people(facts.marks(gathered(batches)), cells)
 
-    def cells(self, runs: Runs, seen: PartitionFacts) -> PeopleCells:
+    def cells(self, runs: Runs, facts: PartitionFacts) -> PeopleCells:
         """Some people, the rows of each in any order: one rating a cell."""
         names, rows = runs.names, runs.rows
         owner = np.repeat(np.arange(len(names)), np.diff(runs.ends, prepend=0))
@@ -86,24 +86,26 @@ class Pack:
         ptr, repeats = merge_repeats(
             cells, np.append(0, runs.ends), self.duplicates, "the ratings", str
         )
-        seen.facts_["duplicates"] += repeats
+        facts.facts_["duplicates"] += repeats
         return PeopleCells(names, ptr, cells)
 
     def _kept(
-        self, names: list[str], ptr: Any, cells: RowsRead, seen: PartitionFacts
+        self, names: list[str], ptr: Any, cells: RowsRead, facts: PartitionFacts
     ) -> Crowded | None:
         """The ratings that count, and the people who have any."""
         owner = np.repeat(np.arange(len(names)), np.diff(ptr))
         keep = np.ones(len(owner), bool)
         if self.schema.positive is not None:
             keep = cells.value >= np.float32(self.schema.positive)
-            seen.facts_["below"] += int((~keep).sum())
+            facts.facts_["below"] += int((~keep).sum())
         if self.without:
             gone = np.array([name in self.without for name in names], bool)
-            seen.facts_["left_out"] += int(gone.sum())
+            facts.facts_["left_out"] += int(gone.sum())
             keep &= ~gone[owner]
-        there = np.bincount(owner[keep], minlength=len(names)) > 0
-        seen.mark += mark_of(name for name, is_there in zip(names, there, strict=True) if is_there)
+        has_ratings = np.bincount(owner[keep], minlength=len(names)) > 0
+        facts.mark += mark_of(
+            name for name, is_there in zip(names, has_ratings, strict=True) if is_there
+        )
         held = np.zeros(len(keep), bool)
         if self.apart is not None:
             away = self.apart.cells(names, self.items, owner, cells.item)
@@ -113,10 +115,10 @@ class Pack:
         alive = np.flatnonzero(counts)
         if not len(alive):
             return None
-        seen.facts_["people"] += len(alive)
-        seen.facts_["cells"] += int(counts.sum())
+        facts.facts_["people"] += len(alive)
+        facts.facts_["cells"] += int(counts.sum())
         return Crowded(
-            digests((names[place] for place in alive), self.key),
+            digests((names[position] for position in alive), self.key),
             np.append(0, counts[alive].cumsum()),
             cells.item[keep],
             cells.value[keep],
@@ -128,10 +130,10 @@ def _held(
     owner: NDArray[np.int64], held: NDArray[np.bool_], alive: NDArray[np.int64], cells: RowsRead
 ) -> tuple[NDArray[Any], ...]:
     """What is kept apart, of the people who have other ratings too."""
-    there = np.zeros(int(owner.max()) + 1, bool)
-    there[alive] = True
-    keep = held & there[owner]
-    counts = np.bincount(owner[keep], minlength=len(there))[alive]
+    has_ratings = np.zeros(int(owner.max()) + 1, bool)
+    has_ratings[alive] = True
+    keep = held & has_ratings[owner]
+    counts = np.bincount(owner[keep], minlength=len(has_ratings))[alive]
     ptr = np.append(0, counts.cumsum())
     return ptr, cells.item[keep], cells.value[keep]
 
@@ -201,15 +203,15 @@ def whole_people(batches: Iterator[Any], cells: int) -> Iterator[Runs]:
             count += batch.num_rows
         if count < goal:
             continue
-        found = runs_of(held)
-        if len(found.ends) == 1:  # one person with very many ratings
-            held, goal = [found.rows], 2 * count
+        runs = runs_of(held)
+        if len(runs.ends) == 1:  # one person with very many ratings
+            held, goal = [runs.rows], 2 * count
             continue
-        end = int(found.ends[-2])
-        yield found._replace(
-            names=found.names[:-1], ends=found.ends[:-1], rows=found.rows.slice(0, end)
+        end = int(runs.ends[-2])
+        yield runs._replace(
+            names=runs.names[:-1], ends=runs.ends[:-1], rows=runs.rows.slice(0, end)
         )
-        held, goal = [found.rows.slice(end)], cells
+        held, goal = [runs.rows.slice(end)], cells
         count -= end
     if count:
         yield runs_of(held)

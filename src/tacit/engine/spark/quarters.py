@@ -14,13 +14,13 @@ MOST = 255
 
 def in_quarters(value: NDArray[np.float32]) -> NDArray[np.uint8] | None:
     """The ratings as counted quarters; None where one of them is none, or too large."""
-    counted = value * np.float32(PARTS)
-    if not len(counted):
-        return counted.astype(np.uint8)
-    if not (counted.min() >= 0 and counted.max() <= MOST):
+    scaled = value * np.float32(PARTS)
+    if not len(scaled):
+        return scaled.astype(np.uint8)
+    if not (scaled.min() >= 0 and scaled.max() <= MOST):
         return None
-    quarters = counted.astype(np.uint8)
-    return quarters if np.array_equal(quarters, counted) else None
+    quarters = scaled.astype(np.uint8)
+    return quarters if np.array_equal(quarters, scaled) else None
 
 
 def of_quarters(quarters: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -17,9 +17,9 @@ from tacit.data.reading.cells import IdColumn
 from tacit.data.reading.columns import (
     Columns,
     Roles,
+    describe_columns,
     find_roles,
     refuse_threshold,
-    told,
 )
 from tacit.data.reading.dialect import (
     Dialect,
@@ -83,17 +83,17 @@ def read_table(
     rated = roles.rating is not None
     schema = schema_of(scale, positive, users, rated, label)
     frame = _selected(source, roles, label) if lines is None else lines.rows(roles)
-    found = _names(frame, items, label)
+    facts = _names(frame, items, label)
     return SparkRatings(
         frame,
         schema,
-        found.names,
+        facts.names,
         rated,
         roles.time is not None,
         duplicates,
-        Notes(columns=told(roles, names, columns)),
+        Notes(columns=describe_columns(roles, names, columns)),
         label,
-        rows=found.rows,
+        rows=facts.rows,
         written=written,
     )
 
@@ -164,41 +164,41 @@ def _selected(frame: Any, roles: Roles, label: str) -> Any:
     from pyspark.sql import functions as sql
 
     kinds = [kind for _, kind in frame.dtypes]
-    plain = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
+    plain = frame.toDF(*(f"c{index}" for index in range(len(kinds))))
 
-    def id_(place: int, role: str) -> Any:
-        column = sql.col(f"c{place}")
-        if kinds[place] in WHOLE:
+    def id_(index: int, role: str) -> Any:
+        column = sql.col(f"c{index}")
+        if kinds[index] in WHOLE:
             return column.cast("long").alias(role)
-        if kinds[place] == "string":
+        if kinds[index] == "string":
             return column.alias(role)
         raise DataError(
-            f"the column of {role}s is of type {kinds[place]}",
+            f"the column of {role}s is of type {kinds[index]}",
             place=label,
             remedy="cast it to text or to whole numbers",
         )
 
-    chosen = [id_(roles.user, "user"), id_(roles.item, "item")]
+    selection = [id_(roles.user, "user"), id_(roles.item, "item")]
     if roles.rating is not None:
         # A cast that fails would be logged with the cell, and a text is read by our own rules.
         rating = f"c{roles.rating}"
         if kinds[roles.rating] != "string":
             rating = f"try_cast({rating} as double)"
-        chosen.append(sql.expr(rating).alias("value"))
+        selection.append(sql.expr(rating).alias("value"))
     if roles.time is not None:
-        chosen.append(_seconds(roles.time, kinds[roles.time]).alias("time"))
-    return plain.select(*chosen)
+        selection.append(_seconds(roles.time, kinds[roles.time]).alias("time"))
+    return plain.select(*selection)
 
 
-def _seconds(place: int, kind: str) -> Any:
+def _seconds(index: int, kind: str) -> Any:
     from pyspark.sql import functions as sql
 
     if kind in ("date", "timestamp", "timestamp_ntz"):
-        whole = f"unix_seconds(cast(c{place} as timestamp))"
-        return sql.expr(whole)
+        expression = f"unix_seconds(cast(c{index} as timestamp))"
+        return sql.expr(expression)
     if kind == "string":
-        return sql.col(f"c{place}")
-    return sql.expr(f"try_cast(c{place} as long)")
+        return sql.col(f"c{index}")
+    return sql.expr(f"try_cast(c{index} as long)")
 
 
 def _names(frame: Any, items: Catalogue | None, label: str) -> TableFacts:
@@ -209,12 +209,12 @@ def _names(frame: Any, items: Catalogue | None, label: str) -> TableFacts:
     with spark_errors("looked for items"):
         if dict(frame.dtypes)["item"] == "bigint":
             # Numbers need no cleaning, and Spark counts them without Python.
-            found = frame.groupBy("item").count().toArrow()
+            counts = frame.groupBy("item").count().toArrow()
         else:
-            made = frame.select("item").mapInArrow(IdRows(), "name string, count long")
-            found = made.groupBy("name").agg({"count": "sum"}).toArrow()
-    rows = int(sum(found.column(1).to_pylist()))
-    names = [str(name) for name in found.column(0).to_pylist() if name is not None]
+            id_rows = frame.select("item").mapInArrow(IdRows(), "name string, count long")
+            counts = id_rows.groupBy("name").agg({"count": "sum"}).toArrow()
+    rows = int(sum(counts.column(1).to_pylist()))
+    names = [str(name) for name in counts.column(0).to_pylist() if name is not None]
     if items is not None:
         return TableFacts(items.ids, rows)
     if not names:

@@ -85,17 +85,17 @@ class Scatter:
         else:
             table = table.take(pa.array(order))
         ends = np.bincount(to, minlength=len(self.places)).cumsum()
-        first = 0
-        for place, last in zip(self.places, ends.tolist(), strict=True):
-            if last == first:
+        start = 0
+        for partition_key, end in zip(self.places, ends.tolist(), strict=True):
+            if end == start:
                 continue
             if words is not None:
-                data = words[first:last].tobytes()
-                yield WireRow(CODED, WORDS, place, data)
+                data = words[start:end].tobytes()
+                yield WireRow(CODED, WORDS, partition_key, data)
             else:
-                piece = _bytes_of(table.slice(first, last - first))
-                yield WireRow(CODED, TABLE, place, piece)
-            first = last
+                piece = _bytes_of(table.slice(start, end - start))
+                yield WireRow(CODED, TABLE, partition_key, piece)
+            start = end
 
 
 def partition_of(users: Any, partitions: int) -> NDArray[Any]:
@@ -107,15 +107,15 @@ def partition_of(users: Any, partitions: int) -> NDArray[Any]:
         mixed = (ids * MIX) >> UPPER
     else:
         # Python's own hash differs between processes, Arrow's between machines.
-        told = users.combine_chunks().dictionary_encode()
-        names = told.dictionary.to_pylist()
-        own = np.array([crc32(each.encode()) for each in names], np.uint64)
-        own = np.append(own, np.uint64(0))
-        mixed = own[told.indices.fill_null(len(names)).to_numpy()]
+        encoded = users.combine_chunks().dictionary_encode()
+        names = encoded.dictionary.to_pylist()
+        hashes = np.array([crc32(name.encode()) for name in names], np.uint64)
+        hashes = np.append(hashes, np.uint64(0))
+        mixed = hashes[encoded.indices.fill_null(len(names)).to_numpy()]
     # Short numbers are sorted by counting.
     small = np.uint16 if partitions < 1 << 16 else np.uint32
-    place: NDArray[Any] = (mixed % np.uint64(partitions)).astype(small)
-    return place
+    partition: NDArray[Any] = (mixed % np.uint64(partitions)).astype(small)
+    return partition
 
 
 def words_of(table: Any) -> NDArray[np.uint64] | None:
@@ -174,15 +174,15 @@ def gathered(batches: Iterable[Any]) -> Iterator[Any]:
         else:
             tables.append(pa.ipc.open_stream(row.data).read_all())
     if words:
-        whole = np.concatenate(words)
+        all_words = np.concatenate(words)
         words.clear()
-        whole.sort()
+        all_words.sort()
         if not tables:
-            for start in range(0, len(whole), ROUND):
-                some = table_of(whole[start : start + ROUND])
-                yield from some.to_batches()
+            for start in range(0, len(all_words), ROUND):
+                table = table_of(all_words[start : start + ROUND])
+                yield from table.to_batches()
             return
-        tables.append(table_of(whole))
+        tables.append(table_of(all_words))
     if tables:
         yield from _sorted(pa.concat_tables(tables))
 
@@ -191,18 +191,18 @@ def _sorted(table: Any) -> Iterator[Any]:
     import pyarrow.compute as pc
 
     order = pc.sort_indices(table.column("user"))
-    whole = table.take(order).combine_chunks()
-    yield from whole.to_batches(max_chunksize=ROUND)
+    sorted_table = table.take(order).combine_chunks()
+    yield from sorted_table.to_batches(max_chunksize=ROUND)
 
 
 def places_for(partitions: int) -> tuple[int, ...]:
     """For each partition a number that Spark's hash sends there, so that all are as full."""
-    found: dict[int, int] = {}
+    keys: dict[int, int] = {}
     number = 0
-    while len(found) < partitions:
-        found.setdefault(_murmur(number) % partitions, number)
+    while len(keys) < partitions:
+        keys.setdefault(_murmur(number) % partitions, number)
         number += 1
-    return tuple(found[each] for each in range(partitions))
+    return tuple(keys[partition] for partition in range(partitions))
 
 
 def _bytes_of(table: Any) -> bytes:

@@ -21,10 +21,10 @@ from tacit.engine.spark.wire import (
     WireRow,
     batches_of,
     blocks_of,
+    facts_row,
     guarded,
     raise_fault,
     rows_of,
-    told,
 )
 from tacit.hidden import shapes
 from tacit.kernels.pools import one_blas_thread
@@ -52,21 +52,21 @@ class Judge:
             for row in blocks_of(batches, faults):
                 sums.update(self._errors(Crowded.read(row.data)))
         yield from faults
-        yield told(sums)
+        yield facts_row(sums)
 
     def _errors(self, block: Crowded) -> dict[str, float]:
         schema = self.schema
         ptr, item, truth = block.held
-        own = block.value.astype(np.float64) - schema.middle
+        centred = block.value.astype(np.float64) - schema.middle
         cells = Cells(
             block.ptr,
             block.item.astype(np.uint32),
-            own / schema.unit_width,
+            centred / schema.unit_width,
             ptr,
             item.astype(np.uint32),
         )
-        found = self.personal.predict_cells(cells)
-        rating = schema.middle + schema.unit_width * found
+        predictions = self.personal.predict_cells(cells)
+        rating = schema.middle + schema.unit_width * predictions
         wrong = np.clip(rating, schema.low, schema.high) - truth
         return {
             "count": len(wrong),
@@ -80,9 +80,9 @@ def judged(ratings: SparkRatings, personal: PersonalModel, items: Any) -> Any:
     blocks = ratings.pack(items).blocks
     sums: Counter[str] = Counter()
     with spark_errors("judged a model"):
-        made = blocks.mapInArrow(Judge(personal, ratings.schema), ROW)
-        found = made.toArrow().to_batches()
-    for row in rows_of(found):
+        scores = blocks.mapInArrow(Judge(personal, ratings.schema), ROW)
+        batches = scores.toArrow().to_batches()
+    for row in rows_of(batches):
         raise_fault(row)
         sums.update(json.loads(bytes(row.data)))
     if not sums["count"]:

@@ -61,19 +61,19 @@ def session(threads: int | None = None) -> Any:
         builder = builder.master(f"local[{cores}]")
         scratch = tempfile.mkdtemp(prefix="tacit-spark-")
         atexit.register(_sweep, scratch)
-        own = {"spark.local.dir": scratch, "spark.sql.shuffle.partitions": str(cores)}
-        for name, value in {**LOCAL, **own}.items():
+        settings = {"spark.local.dir": scratch, "spark.sql.shuffle.partitions": str(cores)}
+        for name, value in {**LOCAL, **settings}.items():
             builder = builder.config(name, value)
     # Java starts in a process of its own: meanwhile this one loads what it will need.
     loading = Thread(target=_load_kernels, daemon=True)
     loading.start()
     try:
         with _quiet():
-            made = builder.getOrCreate()
+            spark = builder.getOrCreate()
             loading.join()
             if cores:
-                _wake(made, cores, scratch)
-            return made
+                _wake(spark, cores, scratch)
+            return spark
     except Exception as error:  # noqa: BLE001
         # Whatever Java or Spark say: the remedy is one.
         raise Failure(
@@ -112,17 +112,17 @@ def cores_of(spark: Any) -> int:
 
 
 @contextmanager
-def spark_errors(what: str) -> Iterator[None]:
+def spark_errors(activity: str) -> Iterator[None]:
     """What Spark could not do, without its words: they may quote a row."""
     try:
         yield
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
-        asked = getattr(error, "getCondition", None)
-        name = (asked() if callable(asked) else None) or type(error).__name__
+        condition_of = getattr(error, "getCondition", None)
+        name = (condition_of() if callable(condition_of) else None) or type(error).__name__
         raise Failure(
-            f"Spark stopped while it {what} ({name})",
+            f"Spark stopped while it {activity} ({name})",
             remedy="the log of Spark says more, and may quote ratings (a session that "
             "Tacit starts keeps none: start one yourself); see docs/spark.md",
         ) from None
@@ -141,11 +141,11 @@ def _sweep(scratch: str) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Without what a new JVM writes to standard error, now and later: it may quote rows."""
-    kept = os.dup(2)
+    saved_stderr = os.dup(2)
     with tempfile.TemporaryFile() as sink:
         os.dup2(sink.fileno(), 2)
         try:
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(saved_stderr, 2)
+            os.close(saved_stderr)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import finalize
 
-from tacit.data.apart import Apart
-from tacit.data.ratings import Notes, Ratings, counted
+from tacit.data.apart import HeldOut
+from tacit.data.ratings import Notes, Ratings, format_count
 from tacit.data.reading.assemble import Duplicates, need_two_people
 from tacit.data.reading.written import PLAIN, DeclaredText
 from tacit.data.schema import Schema
@@ -56,7 +56,7 @@ class SparkRatings:
     duplicates: Duplicates = "last"
     notes: Notes = field(default_factory=Notes)
     label: str = "the table"
-    apart: Apart | None = None
+    apart: HeldOut | None = None
     judged: bool = False
     """Whether models are judged by what is kept apart."""
     left_out: frozenset[str] = frozenset()
@@ -71,18 +71,18 @@ class SparkRatings:
 
     def noticed(self) -> list[str]:
         """What was noticed in the rows while blocks were made, in words: for the owner."""
-        before = self.notes.lines()
+        earlier_lines = self.notes.lines()
         return [
             line
             for packed in self.made.values()
             for line in packed.notes.lines()
-            if line not in before
+            if line not in earlier_lines
         ]
 
-    def seen_by(self, apart: Apart, *, judged: bool = False) -> SparkRatings:
+    def seen_by(self, held_out: HeldOut, *, judged: bool = False) -> SparkRatings:
         """Without the ratings that are kept apart; `judged`: these stay beside the others on
         the cluster, for whoever judges a model by them."""
-        return replace(self, apart=apart, judged=judged, made={})
+        return replace(self, apart=held_out, judged=judged, made={})
 
     def without(self, people: Iterable[str]) -> SparkRatings:
         """The ratings of all others."""
@@ -101,19 +101,19 @@ class SparkRatings:
         with spark_errors("read the ratings"):
             rows, pack = self.people_together(items)
             blocks = rows.mapInArrow(pack, ROW).persist()
-            found = blocks.filter(f"kind >= {TOLD}").toArrow().to_batches()
-        told = []
-        for row in rows_of(found):
+            batches = blocks.filter(f"kind >= {TOLD}").toArrow().to_batches()
+        facts = []
+        for row in rows_of(batches):
             raise_fault(row)
-            told.append(json.loads(bytes(row.data)))
-        return self._packed(blocks, told)
+            facts.append(json.loads(bytes(row.data)))
+        return self._packed(blocks, facts)
 
     def check_rows(self, items: Sequence[str]) -> None:
         """Refuse rows that cannot be read, where no blocks are made of them."""
         with spark_errors("read the ratings"):
             wrong = self._coded(items).filter(f"item < {UNLISTED}")
-            found = wrong.groupBy("item").agg({"value": "sum"}).collect()
-        faults = Counter({str(row[0]): int(row[1]) for row in found})
+            fault_counts = wrong.groupBy("item").agg({"value": "sum"}).collect()
+        faults = Counter({str(row[0]): int(row[1]) for row in fault_counts})
         self._refuse(faults)
 
     def people_together(self, items: Sequence[str]) -> tuple[Any, Pack]:
@@ -133,8 +133,8 @@ class SparkRatings:
             self.left_out,
         )
         scatter = Scatter(self._code(items), places_for(partitions))
-        sent = self.frame.mapInArrow(scatter, ROW)
-        return sent.repartition(partitions, "place"), pack
+        scattered = self.frame.mapInArrow(scatter, ROW)
+        return scattered.repartition(partitions, "place"), pack
 
     def _code(self, items: Sequence[str]) -> Code:
         schema = self.schema
@@ -154,28 +154,28 @@ class SparkRatings:
         columns = f"user {kind}, item int, value float, time long"
         return self.frame.mapInArrow(self._code(items), columns)
 
-    def _packed(self, blocks: Any, told: list[dict[str, Any]]) -> PackedBlocks:
+    def _packed(self, blocks: Any, all_facts: list[dict[str, Any]]) -> PackedBlocks:
         import tacit
 
         facts: Counter[str] = Counter()
         faults: Counter[str] = Counter()
         mark = 0
-        for each in told:
-            if each["version"] != tacit.__version__:
+        for partition_facts in all_facts:
+            if partition_facts["version"] != tacit.__version__:
                 raise Failure(
-                    f"executors have Tacit {each['version']}, and the driver {tacit.__version__}",
+                    f"executors have Tacit {partition_facts['version']}, and the driver {tacit.__version__}",
                     remedy="install one version on all machines",
                 )
-            facts.update(each["facts"])
-            faults.update(each["faults"])
-            mark += each["mark"]
+            facts.update(partition_facts["facts"])
+            faults.update(partition_facts["faults"])
+            mark += partition_facts["mark"]
         dropped = faults.pop(str(UNLISTED), 0)
         self._check(faults, facts, dropped)
         messages = self.notes.messages
         if facts["below"]:
-            least = self.schema.positive
-            below = counted(facts["below"], "rating")
-            messages = (*messages, f"dropped {below} below {least:g}")
+            threshold = self.schema.positive
+            below = format_count(facts["below"], "rating")
+            messages = (*messages, f"dropped {below} below {threshold:g}")
         notes = replace(
             self.notes, duplicates=facts["duplicates"], dropped_items=dropped, messages=messages
         )
@@ -199,7 +199,7 @@ class SparkRatings:
         for text in sorted(faults, key=int, reverse=True):
             mark = int(text)
             raise DataError(
-                f"{FAULTS[mark]}, in {counted(faults[text], 'row')}",
+                f"{FAULTS[mark]}, in {format_count(faults[text], 'row')}",
                 place=self.label,
                 remedy=REMEDIES.get(mark, "correct the table, or leave such rows out"),
             )

@@ -26,16 +26,16 @@ def wake(spark: Any, scratch: str) -> None:
     path = str(Path(scratch) / "invented")
     columns = ("id div 64 as user", "id % 64 as item", "double(3) as rating")
     spark.range(INVENTED).selectExpr(*columns).write.parquet(path)
-    made = Spark(read_table(path, (1, 5)), 1)
+    engine = Spark(read_table(path, (1, 5)), 1)
     part = Part("sum", 64, RowClip(1.0))
-    made.sums(Round("wake", (part,), _asked, _kept), State())
+    engine.sums(Round("wake", (part,), _contribute, _absorb), State())
     spark.catalog.clearCache()
 
 
-def _asked(block: Any, state: Any) -> Any:
-    found = np.asarray(block.value, np.float64).reshape(-1, 1)
-    return {"sum": Rows(block.ptr, block.item, found)}
+def _contribute(block: Any, state: Any) -> Any:
+    values = np.asarray(block.value, np.float64).reshape(-1, 1)
+    return {"sum": Rows(block.ptr, block.item, values)}
 
 
-def _kept(state: Any, released: Any) -> Any:
+def _absorb(state: Any, released: Any) -> Any:
     return state

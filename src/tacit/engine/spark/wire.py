@@ -45,24 +45,26 @@ class WireRow(NamedTuple):
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays by name in one piece of bytes, each on a border of 8."""
-    kept = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
-    head = json.dumps({name: [each.dtype.str, each.shape] for name, each in kept.items()}).encode()
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    head = json.dumps(
+        {name: [array.dtype.str, array.shape] for name, array in contiguous.items()}
+    ).encode()
     pieces = [len(head).to_bytes(8, "little"), _padded(head)]
-    pieces += [_padded(each.tobytes()) for each in kept.values()]
+    pieces += [_padded(array.tobytes()) for array in contiguous.values()]
     return b"".join(pieces)
 
 
 def unpack_arrays(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
     """The arrays of `pack_arrays`: views that cannot be written."""
-    whole = memoryview(data)
-    length = int.from_bytes(whole[:8], "little")
+    view = memoryview(data)
+    length = int.from_bytes(view[:8], "little")
     at = 8 + _up(length)
-    found: dict[str, NDArray[Any]] = {}
-    for name, (kind, shape) in json.loads(bytes(whole[8 : 8 + length])).items():
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, (kind, shape) in json.loads(bytes(view[8 : 8 + length])).items():
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(kind).itemsize
-        found[name] = np.frombuffer(whole[at : at + size], kind).reshape(shape)
+        arrays[name] = np.frombuffer(view[at : at + size], kind).reshape(shape)
         at += _up(size)
-    return found
+    return arrays
 
 
 def narrow(sums: NDArray[np.int64]) -> NDArray[Any]:
@@ -77,7 +79,7 @@ def narrow(sums: NDArray[np.int64]) -> NDArray[Any]:
     return sums
 
 
-def told(facts: Mapping[str, Any]) -> WireRow:
+def facts_row(facts: Mapping[str, Any]) -> WireRow:
     """What a partition says of itself."""
     return WireRow(TOLD, 0, 0, json.dumps(facts).encode())
 
@@ -119,16 +121,16 @@ def guarded(task: Any) -> Any:
         try:
             yield from task(self, rows)
         except TacitError as error:
-            known = {"message": error.message, "remedy": error.remedy or ""}
-            yield WireRow(FAULT, 0, 0, json.dumps(known).encode())
+            fault = {"message": error.message, "remedy": error.remedy or ""}
+            yield WireRow(FAULT, 0, 0, json.dumps(fault).encode())
         except Exception as error:  # noqa: BLE001
-            last = extract_tb(error.__traceback__)[-1]
-            where = f"{last.filename.rpartition('/')[2]}, line {last.lineno}"
-            known = {
-                "message": f"a task met a {type(error).__name__} ({where})",
+            frame = extract_tb(error.__traceback__)[-1]
+            location = f"{frame.filename.rpartition('/')[2]}, line {frame.lineno}"
+            fault = {
+                "message": f"a task met a {type(error).__name__} ({location})",
                 "remedy": "see docs/spark.md; if it is not there, tell us",
             }
-            yield WireRow(FAULT, 0, 0, json.dumps(known).encode())
+            yield WireRow(FAULT, 0, 0, json.dumps(fault).encode())
 
     return run
 
@@ -146,8 +148,8 @@ def blocks_of(batches: Iterable[Any], faults: list[WireRow]) -> Iterator[WireRow
 def raise_fault(row: WireRow) -> None:
     """On the driver: what a task could not do."""
     if row.kind == FAULT:
-        known = json.loads(bytes(row.data))
-        raise Failure(known["message"], remedy=known["remedy"] or None)
+        fault = json.loads(bytes(row.data))
+        raise Failure(fault["message"], remedy=fault["remedy"] or None)
 
 
 def _up(size: int) -> int:

@@ -51,7 +51,7 @@ class Partition(Threads):
         super().__init__(block.ratings(schema), 1)
         self._digests = block.who
         self._keys = keys
-        self._personal = {name: kept.copy() for name, kept in block.personal.items()}
+        self._personal = {name: state.copy() for name, state in block.personal.items()}
 
     def coins(self) -> NDArray[np.uint64]:
         """A secret word for each person and this round."""
@@ -100,9 +100,9 @@ class PartitionWork:
             for row in blocks_of(batches, faults):
                 yield from self._block(Crowded.read(row.data), totals)
         yield from faults
-        places = {part.name: at for at, part in enumerate(self.round_.parts)}
+        part_index = {part.name: at for at, part in enumerate(self.round_.parts)}
         for name, total in totals.items():
-            yield from pieces(places[name], total.whole)
+            yield from pieces(part_index[name], total.whole)
 
     def _block(self, block: Crowded, totals: dict[str, RunningSum]) -> Iterator[WireRow]:
         """One block: added to the sums of its partition."""
@@ -120,8 +120,8 @@ class PartitionWork:
                 for rows in factors[part.name].take():
                     yield WireRow(FACTOR, at, 0, pack_arrays(rows._asdict()))
         if self.round_.personal:
-            kept = replace(block, personal=people.kept)
-            yield WireRow(BLOCK, 0, 0, kept.write(self.n_items))
+            updated = replace(block, personal=people.kept)
+            yield WireRow(BLOCK, 0, 0, updated.write(self.n_items))
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,9 @@ class Limit:
         yield from faults
 
 
-def pieces(part: int, whole: NDArray[np.int64]) -> Iterator[WireRow]:
+def pieces(part: int, sums: NDArray[np.int64]) -> Iterator[WireRow]:
     """A sum in rows of at most `CHUNK` numbers."""
-    flat = whole.reshape(-1)
+    flat = sums.reshape(-1)
     for start in range(0, len(flat), CHUNK):
         piece = flat[start : start + CHUNK]
         yield WireRow(SUM, part, start, piece.tobytes())

@@ -38,7 +38,7 @@ COLOURS = {
     "c5": "#b03a4b",
 }
 """Drawn with these, which are the light colours of `page.css`; written as its names."""
-SERIES = tuple(COLOURS[f"c{place}"] for place in range(6))
+SERIES = tuple(COLOURS[f"c{number}"] for number in range(6))
 """One colour for each line of a chart; they differ in lightness too."""
 MARKERS = "osD^vP"
 """And one shape, so that nobody depends on colour."""
@@ -70,7 +70,7 @@ def picture(
     name: str,
     draw: Draw,
     *,
-    told: str,
+    description: str,
     caption: str = "",
     private: bool = False,
     wide: tuple[float, float] = WIDE,
@@ -78,30 +78,34 @@ def picture(
 ) -> str:
     """A `<figure>` with both sizes of a drawing.
 
-    `name` is unique on its page; `told` says in words what is to be seen, for those who
+    `name` is unique on its page; `description` says in words what is to be seen, for those who
     cannot see it. Unless `private` it carries the mark of the owner's pictures.
     """
     mark = "" if private else NOT_PRIVATE
-    both = "\n".join(
-        f'<div class="{kind}">{svg(f"{name}-{kind}", draw, told, size, mark)}</div>'
+    drawings = "\n".join(
+        f'<div class="{kind}">{svg(f"{name}-{kind}", draw, description, size, mark)}</div>'
         for kind, size in (("wide", wide), ("narrow", narrow))
     )
-    words = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
-    return f"<figure>\n{both}\n{words}</figure>"
+    caption_html = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
+    return f"<figure>\n{drawings}\n{caption_html}</figure>"
 
 
 def svg(
-    name: str, draw: Draw, told: str, size: tuple[float, float] = WIDE, mark: str = NOT_PRIVATE
+    name: str,
+    draw: Draw,
+    description: str,
+    size: tuple[float, float] = WIDE,
+    mark: str = NOT_PRIVATE,
 ) -> str:
     """One drawing as an inline `<svg>`."""
-    figure = drawn(draw, size, mark)
+    figure = render(draw, size, mark)
     out = StringIO()
     with styled():
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    return _inline(out.getvalue(), name, told)
+    return _inline(out.getvalue(), name, description)
 
 
-def drawn(draw: Draw, size: tuple[float, float] = WIDE, mark: str = NOT_PRIVATE) -> Figure:
+def render(draw: Draw, size: tuple[float, float] = WIDE, mark: str = NOT_PRIVATE) -> Figure:
     """One drawing as a matplotlib figure, outside of any window system."""
     plotting()
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -171,8 +175,8 @@ def styled() -> AbstractContextManager[None]:
         "axes.prop_cycle": mpl.cycler(color=SERIES),
     }
     look.pop("backend", None)
-    found: AbstractContextManager[None] = mpl.rc_context(look)
-    return found
+    context: AbstractContextManager[None] = mpl.rc_context(look)
+    return context
 
 
 def bare_log(axes: Axes, epsilons: list[float]) -> None:
@@ -185,7 +189,7 @@ def bare_log(axes: Axes, epsilons: list[float]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _inline(text: str, name: str, told: str) -> str:
+def _inline(text: str, name: str, description: str) -> str:
     """Without prologue and fixed size; ids of its own; colours by name."""
     text = text[text.index("<svg") :].strip()
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
@@ -199,10 +203,10 @@ def _inline(text: str, name: str, told: str) -> str:
     assert opening is not None
     box = re.search(r'viewBox="[^"]*"', opening[0])
     assert box is not None
-    words = escaped(told)
+    label = escaped(description)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" '
         f'xmlns:xlink="http://www.w3.org/1999/xlink" {box[0]} role="img" '
-        f'aria-label="{words}"><title>{words}</title>'
+        f'aria-label="{label}"><title>{label}</title>'
         f"{text[opening.end() :]}"
     )

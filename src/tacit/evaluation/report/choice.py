@@ -33,71 +33,71 @@ LEAD = (
 )
 
 
-def choice_page(found: EpsilonChoice) -> str:
+def choice_page(choice: EpsilonChoice) -> str:
     """The whole page."""
-    told = found.forecast
+    forecast = choice.forecast
     sections = [
-        ("", paragraph(f"{verdict(found)} {meaning(found)}") + _cards(found)),
-        ("What privacy costs here", _curve(found)),
-        ("Three candidates", candidate_table(found) + _explained(found)),
-        ("What others chose", _others()),
-        ("How sure this is", _sure(found)),
+        ("", paragraph(f"{verdict(choice)} {meaning(choice)}") + _cards(choice)),
+        ("What privacy costs here", _curve(choice)),
+        ("Three candidates", candidate_table(choice) + _explained(choice)),
+        ("What others chose", _deployments()),
+        ("How sure this is", _sure(choice)),
     ]
     footer = (
-        f"tacit choose · {told.method}, unit {told.unit}, delta {told.delta:g}, "
-        f"{told.people:,} people, {told.items:,} items"
+        f"tacit choose · {forecast.method}, unit {forecast.unit}, delta {forecast.delta:g}, "
+        f"{forecast.people:,} people, {forecast.items:,} items"
     )
     return page(TITLE, sections, lead=LEAD, footer=footer)
 
 
-def verdict(found: EpsilonChoice) -> str:
+def verdict(choice: EpsilonChoice) -> str:
     """The answer in one or two sentences."""
-    metric = "an RMSE" if found.forecast.metric == "rmse" else "a recall@20"
-    middle = found.candidates[1]
-    if found.goal == "range":
-        return _verdict_of_range(found)
-    goal = f"{metric} of {found.target:g}"
-    if not found.met:
-        last = found.candidates[-1]
+    metric = "an RMSE" if choice.forecast.metric == "rmse" else "a recall@20"
+    middle = choice.candidates[1]
+    if choice.goal == "range":
+        return _verdict_of_range(choice)
+    goal = f"{metric} of {choice.target:g}"
+    if not choice.met:
+        last = choice.candidates[-1]
         return (
             f"No epsilon up to {LARGEST:g} is likely to reach {goal} with "
-            f"{found.forecast.method} and this many people: at epsilon {last.epsilon:g} expect "
+            f"{choice.forecast.method} and this many people: at epsilon {last.epsilon:g} expect "
             f"{interval(last.expected)}. More people help most."
         )
-    sure = found.candidates[-1]
+    sure = choice.candidates[-1]
     return (
         f"An epsilon of {middle.epsilon:g} has an even chance to reach {goal}; with "
         f"{sure.epsilon:g} the chance is {percent(sure.chance)}."
     )
 
 
-def _verdict_of_range(found: EpsilonChoice) -> str:
-    first = found.candidates[0]
-    last = found.candidates[-1]
+def _verdict_of_range(choice: EpsilonChoice) -> str:
+    first = choice.candidates[0]
+    last = choice.candidates[-1]
     if first.overlap is None:
         return (
             "At no epsilon that was tried do lists keep a fifth of what they would hold "
             "without privacy: there are too few people for lists. The candidates say what "
             "predictions lose."
         )
-    told = (
+    text = (
         f"From epsilon {first.epsilon:g} on, lists of 30 keep a fifth or more of what they would "
         "hold without privacy; "
     )
-    if found.met:
-        return told + (
+    if choice.met:
+        return text + (
             f"above {last.epsilon:g} they keep more than four fifths, and more epsilon buys little."
         )
-    return told + (f"even at {last.epsilon:g} they keep no more than {percent(last.overlap)}.")
+    return text + (f"even at {last.epsilon:g} they keep no more than {percent(last.overlap)}.")
 
 
-def meaning(found: EpsilonChoice) -> str:
+def meaning(choice: EpsilonChoice) -> str:
     """What is measured, in plain words."""
-    told = found.forecast
-    if told.metric == "rmse":
+    forecast = choice.forecast
+    if forecast.metric == "rmse":
         return (
             "RMSE is how far a predicted rating is off, in points of the scale from "
-            f"{told.low:g} to {told.high:g}; smaller is better."
+            f"{forecast.low:g} to {forecast.high:g}; smaller is better."
         )
     return (
         "Recall@20 is the share of what a person likes, and the model was not told, that is "
@@ -105,40 +105,40 @@ def meaning(found: EpsilonChoice) -> str:
     )
 
 
-def candidate_table(found: EpsilonChoice) -> str:
+def candidate_table(choice: EpsilonChoice) -> str:
     """The three beside each other."""
-    metric = "RMSE" if found.forecast.metric == "rmse" else "recall@20"
+    metric = "RMSE" if choice.forecast.metric == "rmse" else "recall@20"
     columns = [
         "candidate",
         "epsilon",
         f"{metric}, nine in ten",
-        labels(found.forecast)[1],
+        labels(choice.forecast)[1],
         "odds grow at most",
         "right guesses at most",
         "epsilon of ten releases",
     ]
     rows = [
         [
-            one.name,
-            f"{one.epsilon:g}",
-            interval(one.expected),
-            interval(one.line.cost),
-            times(one.odds_times),
-            guesses(one.best_guess),
-            f"{one.ten:.3g}",
+            candidate.name,
+            f"{candidate.epsilon:g}",
+            interval(candidate.expected),
+            interval(candidate.line.cost),
+            times(candidate.odds_times),
+            guesses(candidate.best_guess),
+            f"{candidate.ten:.3g}",
         ]
-        for one in found.candidates
+        for candidate in choice.candidates
     ]
-    if found.goal != "range":
+    if choice.goal != "range":
         columns.append("goal met")
-        for row, one in zip(rows, found.candidates, strict=True):
-            row.append(percent(one.chance))
+        for row, candidate in zip(rows, choice.candidates, strict=True):
+            row.append(percent(candidate.chance))
     return table(columns, rows)
 
 
-def interval(found: NineInTen) -> str:
+def interval(bounds: NineInTen) -> str:
     """`.871 to .902`, with the sign where a number is below 0."""
-    return f"{found.low:.3f} to {found.high:.3f}"
+    return f"{bounds.low:.3f} to {bounds.high:.3f}"
 
 
 def percent(share: float | None, digits: int = 0) -> str:
@@ -167,80 +167,83 @@ def times(factor: float) -> str:
     return "over a million times"
 
 
-def _cards(found: EpsilonChoice) -> str:
-    made = []
-    metric = "an RMSE" if found.forecast.metric == "rmse" else "a recall@20"
-    for one in found.candidates:
-        words = (
-            f"{one.name}: expect {metric} of {interval(one.expected)}; an attacker guesses right "
-            f"{guesses(one.best_guess)} of the time at most"
+def _cards(choice: EpsilonChoice) -> str:
+    rendered = []
+    metric = "an RMSE" if choice.forecast.metric == "rmse" else "a recall@20"
+    for candidate in choice.candidates:
+        text = (
+            f"{candidate.name}: expect {metric} of {interval(candidate.expected)}; an attacker guesses right "
+            f"{guesses(candidate.best_guess)} of the time at most"
         )
-        weak = one.epsilon >= ON_PAPER
+        weak = candidate.epsilon >= ON_PAPER
         if weak:
-            words += "; from epsilon 10 on it is a promise on paper, only with good reasons"
-        made.append(card(f"ε = {one.epsilon:g}", words, warn=weak))
-    return cards(made)
+            text += "; from epsilon 10 on it is a promise on paper, only with good reasons"
+        rendered.append(card(f"ε = {candidate.epsilon:g}", text, warn=weak))
+    return cards(rendered)
 
 
-def _curve(found: EpsilonChoice) -> str:
-    told = found.forecast
-    long, short = labels(told)
-    words = "; ".join(
-        f"{one.name} at epsilon {one.epsilon:g}: {interval(one.line.cost)}"
-        for one in found.candidates
+def _curve(choice: EpsilonChoice) -> str:
+    forecast = choice.forecast
+    long, short = labels(forecast)
+    description = "; ".join(
+        f"{candidate.name} at epsilon {candidate.epsilon:g}: {interval(candidate.line.cost)}"
+        for candidate in choice.candidates
     )
     return paragraph(
         f"The curve shows {long}. The band holds nine data sets in ten of this shape."
     ) + picture(
         "costs",
-        draw_costs(told, found.marks()),
-        told=f"{short} against epsilon. {words}.",
+        draw_costs(forecast, choice.marks()),
+        description=f"{short} against epsilon. {description}.",
         caption="Each candidate stands on the curve with its own interval.",
         private=True,
     )
 
 
-def _explained(found: EpsilonChoice) -> str:
-    unit = found.forecast.unit
-    delta = found.forecast.delta
+def _explained(choice: EpsilonChoice) -> str:
+    unit = choice.forecast.unit
+    delta = choice.forecast.delta
     parts = [paragraph(f"Protected is {WHO[unit]}.")]
     parts += [
-        f"<p><b>{escaped(one.name.capitalize())}, "
-        f"epsilon {one.epsilon:g}.</b> {escaped(_words(one, delta))}</p>"
-        for one in found.candidates
+        f"<p><b>{escaped(candidate.name.capitalize())}, "
+        f"epsilon {candidate.epsilon:g}.</b> {escaped(_candidate_text(candidate, delta))}</p>"
+        for candidate in choice.candidates
     ]
     return "".join(parts)
 
 
-def _words(one: Candidate, delta: float) -> str:
+def _candidate_text(candidate: Candidate, delta: float) -> str:
     return (
-        f"{one.words} Whatever odds somebody gave it before, they grow at most "
-        f"{times(one.odds_times)}, {but_for(delta)}. Ten such releases "
-        f"about the same people add up to epsilon {one.ten:.3g}."
+        f"{candidate.words} Whatever odds somebody gave it before, they grow at most "
+        f"{times(candidate.odds_times)}, {but_for(delta)}. Ten such releases "
+        f"about the same people add up to epsilon {candidate.ten:.3g}."
     )
 
 
-def _others() -> str:
-    rows = [(one.who, one.what, one.epsilon, one.about, one.source) for one in DEPLOYMENTS]
+def _deployments() -> str:
+    rows = [
+        (deployment.who, deployment.what, deployment.epsilon, deployment.about, deployment.source)
+        for deployment in DEPLOYMENTS
+    ]
     return paragraph(
         "An epsilon can only be compared with another of the same unit and period: one person "
         "for good is a stronger promise than one person for a day."
     ) + table(("who", "what", "epsilon", "protected, and for how long", "source"), rows)
 
 
-def _sure(found: EpsilonChoice) -> str:
-    told = found.forecast
-    words = (
+def _sure(choice: EpsilonChoice) -> str:
+    forecast = choice.forecast
+    text = (
         f"The numbers come from the model “{NAME}”, which was fitted to runs of this program "
         "on invented people and on parts of public sets of film ratings. Nine data sets in ten "
         "should lie inside an interval. "
     )
-    if told.each is None:
-        what = "ratings" if told.metric == "rmse" else "likes"
-        words += f"It would be surer if somebody said how many {what} a person has. "
-    if found.twin is None and told.spread is None:
-        words += (
+    if forecast.each is None:
+        noun = "ratings" if forecast.metric == "rmse" else "likes"
+        text += f"It would be surer if somebody said how many {noun} a person has. "
+    if choice.twin is None and forecast.spread is None:
+        text += (
             "The accuracy itself, unlike its loss, depends on how predictable people are, which "
             "nobody said: therefore its interval is wide."
         )
-    return paragraph(words)
+    return paragraph(text)

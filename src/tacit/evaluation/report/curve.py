@@ -27,21 +27,21 @@ Marks = Sequence[tuple[str, float]]
 """Candidates that are marked on the curve: a name and an epsilon."""
 
 
-def labels(told: Forecast) -> tuple[str, str]:
+def labels(forecast: Forecast) -> tuple[str, str]:
     """What the vertical axis shows, long and short."""
-    if told.metric == "rmse":
+    if forecast.metric == "rmse":
         return "RMSE above the same model without privacy", "RMSE lost"
     return "recall, as a share of that without privacy", "share of recall kept"
 
 
-def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
+def draw_costs(forecast: Forecast, marks: Marks = ()) -> Draw:
     """A curve of the middle, the band around it, and the candidates on it."""
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.add_subplot()
-        row = [line.epsilon for line in told.lines]
+        row = [line.epsilon for line in forecast.lines]
         fine = _between(row, marks)
-        lines = [told.at(epsilon) for epsilon in fine]
+        lines = [forecast.at(epsilon) for epsilon in fine]
         axes.fill_between(
             fine,
             [line.cost.low for line in lines],
@@ -53,14 +53,14 @@ def draw_costs(told: Forecast, marks: Marks = ()) -> Draw:
         )
         middle = [line.cost.middle for line in lines]
         axes.plot(fine, middle, color=SERIES[0], label="middle")
-        _mark(axes, told, marks)
+        _mark(axes, forecast, marks)
         bare_log(axes, row[::2] if narrow and len(row) > 5 else row)
         axes.set_xlabel("epsilon: less private to the right")
-        axes.set_ylabel(labels(told)[1])
-        if told.metric == "rmse":
+        axes.set_ylabel(labels(forecast)[1])
+        if forecast.metric == "rmse":
             axes.axhline(0, color=COLOURS["edge"], linewidth=1)
         # Costs are high on the left and shares low there: the other corner is free.
-        if told.metric == "rmse":
+        if forecast.metric == "rmse":
             axes.legend(loc="upper right")
         else:
             axes.legend(loc="lower right")
@@ -75,10 +75,10 @@ def _between(row: list[float], marks: Marks) -> list[float]:
     return [min(ends) * ratio**step for step in range(FINE + 1)]
 
 
-def _mark(axes: Axes, told: Forecast, marks: Marks) -> None:
-    for place, (name, epsilon) in enumerate(marks):
-        at = told.at(epsilon).cost
-        colour = SERIES[(place + 1) % len(SERIES)]
+def _mark(axes: Axes, forecast: Forecast, marks: Marks) -> None:
+    for index, (name, epsilon) in enumerate(marks):
+        at = forecast.at(epsilon).cost
+        colour = SERIES[(index + 1) % len(SERIES)]
         axes.plot([epsilon, epsilon], [at.low, at.high], color=colour, linewidth=3)
         axes.plot([epsilon], [at.middle], color=colour, marker="D")
         axes.annotate(
@@ -92,15 +92,15 @@ def _mark(axes: Axes, told: Forecast, marks: Marks) -> None:
         )
 
 
-def cost_table(told: Forecast) -> str:
+def cost_table(forecast: Forecast) -> str:
     """The same as a table of HTML."""
-    return table(("epsilon", *headings(told)), [cells(line) for line in told.lines])
+    return table(("epsilon", *headings(forecast)), [cells(line) for line in forecast.lines])
 
 
-def headings(told: Forecast) -> tuple[str, ...]:
+def headings(forecast: Forecast) -> tuple[str, ...]:
     """Of the columns after epsilon."""
-    short = labels(told)[1]
-    metric = "RMSE" if told.metric == "rmse" else told.metric
+    short = labels(forecast)[1]
+    metric = "RMSE" if forecast.metric == "rmse" else forecast.metric
     return f"{short}, from", "middle", "to", f"{metric}, from", "to"
 
 
@@ -110,21 +110,21 @@ def cells(line: ForecastLine) -> tuple[str, ...]:
     return (f"{line.epsilon:g}", *(f"{number:.3f}" for number in numbers))
 
 
-def in_letters(told: Forecast) -> str:
+def in_letters(forecast: Forecast) -> str:
     """The picture for a terminal: bars from the low to the high end, a dot at the middle."""
-    lines = told.lines
+    lines = forecast.lines
     top = max(line.cost.high for line in lines)
     floor = min(0.0, min(line.cost.low for line in lines))
     step = (top - floor) / (ROWS - 1) or 1.0
-    drawn = [f"  {labels(told)[0]}; bars hold nine data sets in ten"]
+    text_lines = [f"  {labels(forecast)[0]}; bars hold nine data sets in ten"]
     for number in range(ROWS - 1, -1, -1):
         at = floor + number * step
         marks = "".join(_letter(line, at, step).center(COLUMN) for line in lines)
-        drawn.append(f"{at:8.3f} ┤{marks}".rstrip())
-    drawn.append(" " * 9 + "└" + "─" * (COLUMN * len(lines)))
+        text_lines.append(f"{at:8.3f} ┤{marks}".rstrip())
+    text_lines.append(" " * 9 + "└" + "─" * (COLUMN * len(lines)))
     named = "".join(f"{line.epsilon:g}".center(COLUMN) for line in lines)
-    drawn.append(f"{'epsilon':>9} {named}".rstrip())
-    return "\n".join(drawn)
+    text_lines.append(f"{'epsilon':>9} {named}".rstrip())
+    return "\n".join(text_lines)
 
 
 def _letter(line: ForecastLine, at: float, step: float) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import SettingError
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "png", "pdf")
 
 
-def check_picture(place: str) -> str:
+def check_picture(path: str) -> str:
     """The format that a name ends in; refuse any other."""
-    ending = Path(place).suffix.lower().lstrip(".")
+    ending = Path(path).suffix.lower().lstrip(".")
     if ending not in FORMATS:
         raise SettingError(
-            f"{place} does not end in .svg, .png or .pdf",
+            f"{path} does not end in .svg, .png or .pdf",
             remedy="name the picture after its format",
         )
     return ending
 
 
-def save_figure(figure: Figure, place: str) -> None:
+def save_figure(figure: Figure, path: str) -> None:
     """In the format that the name ends in."""
     from tacit.evaluation.report.charts import SALT, plotting
 
-    ending = check_picture(place)
+    ending = check_picture(path)
     out = BytesIO()
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     with plotting().rc_context({"svg.hashsalt": SALT}):
         figure.savefig(out, format=ending, metadata=stamps[ending], facecolor="white", dpi=160)
-    write(place, out.getvalue())
+    write(path, out.getvalue())
 
 
-def write(place: str, content: bytes) -> None:
+def write(path: str, content: bytes) -> None:
     """Beside, then renamed."""
     remedy = "name a folder that exists and may be written to"
-    with whole(place, remedy=remedy) as file:
+    with open_atomic(path, remedy=remedy) as file:
         file.write(content)

@@ -28,28 +28,30 @@ MOST = len(SERIES)
 """Lines in one picture; more could not be told apart."""
 
 
-def units(found: Evaluation) -> list[str]:
+def units(evaluation: Evaluation) -> list[str]:
     """Whom private cells protect, in their order."""
-    private = (cell for cell in found.cells if cell["epsilon"] is not None)
+    private = (cell for cell in evaluation.cells if cell["epsilon"] is not None)
     return list(dict.fromkeys(str(cell["unit"]) for cell in private))
 
 
-def series(found: Evaluation, unit: str | None = None) -> list[tuple[str, list[Line], Line | None]]:
+def series(
+    evaluation: Evaluation, unit: str | None = None
+) -> list[tuple[str, list[Line], Line | None]]:
     """One line a method, calibration and swept setting of a unit (the first unless said):
     its name, its cells by rising epsilon, and its twin."""
-    wanted = unit or next(iter(units(found)), None)
+    shown_unit = unit or next(iter(units(evaluation)), None)
     groups: dict[tuple[str, str, str, str], list[Line]] = {}
     twins: dict[tuple[str, str, str], Line] = {}
-    for cell in found.cells:
-        if cell["unit"] != wanted:
+    for cell in evaluation.cells:
+        if cell["unit"] != shown_unit:
             continue
-        told = _settings(cell)
+        settings = _settings(cell)
         if cell["calibration"] == "none":
-            twins[cell["method"], "sound", told] = cell
+            twins[cell["method"], "sound", settings] = cell
         elif cell["calibration"] == NOISE_OFF:
-            twins[cell["method"], "paper", told] = cell
+            twins[cell["method"], "paper", settings] = cell
         elif cell["epsilon"] is not None:
-            key = (cell["method"], cell["unit"], cell["calibration"], told)
+            key = (cell["method"], cell["unit"], cell["calibration"], settings)
             groups.setdefault(key, []).append(cell)
     calibrations = {key[2] for key in groups}
     out = []
@@ -69,20 +71,20 @@ def _settings(cell: Line) -> str:
     return ", ".join(f"{k}={v}" for k, v in cell["settings"].items())
 
 
-def curve(found: Evaluation, metric: str, unit: str | None = None) -> Draw:
+def curve(evaluation: Evaluation, metric: str, unit: str | None = None) -> Draw:
     """Accuracy against epsilon with 95 % bands, the twins as dashed lines, and the best that
     can be said without a recommender as a dotted one."""
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
-        lines = series(found, unit)
+        lines = series(evaluation, unit)
         budgets = sorted({float(cell["epsilon"]) for _, cells, _ in lines for cell in cells})
-        for place, (name, cells, twin) in enumerate(lines):
-            _one_curve(axes, place, name, cells, twin, metric)
+        for index, (name, cells, twin) in enumerate(lines):
+            _one_curve(axes, index, name, cells, twin, metric)
         bare_log(axes, budgets)
         if len(budgets) > 1:
             axes.set_xlim(budgets[0] / 1.35, budgets[-1] * 1.35)
-        _plain_line(axes, found, metric, budgets)
+        _plain_line(axes, evaluation, metric, budgets)
         axes.set_xlabel("epsilon: stricter privacy on the left")
         axes.set_title(AXES.get(metric, metric))
         _legend(figure, narrow)
@@ -91,15 +93,15 @@ def curve(found: Evaluation, metric: str, unit: str | None = None) -> Draw:
 
 
 def _one_curve(
-    axes: Axes, place: int, name: str, cells: list[Line], twin: Line | None, metric: str
+    axes: Axes, index: int, name: str, cells: list[Line], twin: Line | None, metric: str
 ) -> None:
-    known = [cell for cell in cells if cell[metric] is not None]
-    x = [float(cell["epsilon"]) for cell in known]
-    y = [cell[metric] for cell in known]
-    colour = SERIES[place % MOST]
-    marker = MARKERS[place % MOST]
+    measured = [cell for cell in cells if cell[metric] is not None]
+    x = [float(cell["epsilon"]) for cell in measured]
+    y = [cell[metric] for cell in measured]
+    colour = SERIES[index % MOST]
+    marker = MARKERS[index % MOST]
     axes.plot(x, y, color=colour, marker=marker, label=name)
-    ends = [(cell[f"{metric}_low"], cell[f"{metric}_high"]) for cell in known]
+    ends = [(cell[f"{metric}_low"], cell[f"{metric}_high"]) for cell in measured]
     if ends and not any(None in pair for pair in ends):
         # Two runs say little of how noise varies: the band may reach where no metric does.
         low = [max(pair[0], 0.0) for pair in ends]
@@ -115,9 +117,9 @@ def _one_curve(
         )
 
 
-def _plain_line(axes: Axes, found: Evaluation, metric: str, budgets: list[float]) -> None:
+def _plain_line(axes: Axes, evaluation: Evaluation, metric: str, budgets: list[float]) -> None:
     """The best baseline: a model that does not beat it is of no use."""
-    best = best_baseline(found, metric)
+    best = best_baseline(evaluation, metric)
     if best is None or not budgets:
         return
     axes.axhline(
@@ -129,29 +131,29 @@ def _plain_line(axes: Axes, found: Evaluation, metric: str, budgets: list[float]
     )
 
 
-def best_baseline(found: Evaluation, metric: str) -> Line | None:
+def best_baseline(evaluation: Evaluation, metric: str) -> Line | None:
     """The most accurate of the simple answers."""
-    known = [each for each in found.baselines if each[metric] is not None]
+    measured = [baseline for baseline in evaluation.baselines if baseline[metric] is not None]
     sign = -1 if better_when_higher(metric) else 1
-    return min(known, key=lambda each: sign * float(each[metric]), default=None)
+    return min(measured, key=lambda baseline: sign * float(baseline[metric]), default=None)
 
 
-def payers(found: Evaluation, metric: str, by: str) -> Draw:
+def payers(evaluation: Evaluation, metric: str, by: str) -> Draw:
     """The metric by fifths of people or of items, one line an epsilon, the twin dashed."""
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
-        _, cells, twin = series(found)[0]
-        chosen = three(cells)
-        for place, cell in enumerate(chosen):
+        _, cells, twin = series(evaluation)[0]
+        budget_cells = three(cells)
+        for index, cell in enumerate(budget_cells):
             values = cell[by].get(metric)
             if values is None:
                 continue
             axes.plot(
                 range(len(values)),
                 _numbers(values),
-                color=SERIES[place],
-                marker=MARKERS[place],
+                color=SERIES[index],
+                marker=MARKERS[index],
                 label=f"epsilon {cell['epsilon']:g}",
             )
         if twin is not None and twin[by].get(metric) is not None:
@@ -164,7 +166,7 @@ def payers(found: Evaluation, metric: str, by: str) -> Draw:
                 linewidth=1.5,
                 label="without privacy",
             )
-        axes.set_xticks(range(5), fifth_labels(chosen[0], by, narrow))
+        axes.set_xticks(range(5), fifth_labels(budget_cells[0], by, narrow))
         axes.set_xlim(-0.25, 4.25)
         label = (
             "ratings that a person has given"
@@ -193,20 +195,20 @@ def _numbers(values: list[Any]) -> list[float]:
     return [float("nan") if value is None else value for value in values]
 
 
-def misses(found: Evaluation) -> Draw:
+def misses(evaluation: Evaluation) -> Draw:
     """The share of predictions within a distance of the truth, one line an epsilon."""
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
-        _, cells, twin = series(found)[0]
-        low, high = found.facts["scale"]
-        at = [(high - low) * step for step in found.facts["error_at"]]
-        for place, cell in enumerate(three(cells)):
+        _, cells, twin = series(evaluation)[0]
+        low, high = evaluation.facts["scale"]
+        at = [(high - low) * step for step in evaluation.facts["error_at"]]
+        for index, cell in enumerate(three(cells)):
             if cell["error_cdf"] is not None:
                 axes.plot(
                     at,
                     [100 * share for share in cell["error_cdf"]],
-                    color=SERIES[place],
+                    color=SERIES[index],
                     label=f"epsilon {cell['epsilon']:g}",
                 )
         if twin is not None and twin["error_cdf"] is not None:
@@ -227,22 +229,22 @@ def misses(found: Evaluation) -> Draw:
     return draw
 
 
-def spread(found: Evaluation, metric: str) -> Draw:
+def spread(evaluation: Evaluation, metric: str) -> Draw:
     """What privacy costs from the luckiest to the unluckiest person: deciles of each
     person's metric minus the twin's."""
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
-        _, cells, _ = series(found)[0]
+        _, cells, _ = series(evaluation)[0]
         higher = better_when_higher(metric)
-        for place, cell in enumerate(three(cells)):
+        for index, cell in enumerate(three(cells)):
             over = cell["spread"].get(metric, {}).get("over_twin")
             if over is not None:
                 axes.plot(
                     range(10, 100, 10),
                     _paid(over["deciles"], higher),
-                    color=SERIES[place],
-                    marker=MARKERS[place],
+                    color=SERIES[index],
+                    marker=MARKERS[index],
                     label=f"epsilon {cell['epsilon']:g}",
                 )
         axes.axhline(0, color=COLOURS["edge"], linewidth=1)

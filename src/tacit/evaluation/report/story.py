@@ -17,33 +17,33 @@ NEAR = 0.25
 """Of the scale's half width: a prediction this close is called close."""
 
 
-def first_words(found: Evaluation) -> str:
+def first_words(evaluation: Evaluation) -> str:
     """Who was asked, and what was compared."""
-    facts = found.facts
-    methods = _listed(list(dict.fromkeys(c["method"] for c in found.cells)))
-    what = "ratings" if found.metric == "rmse" else "likes"
+    facts = evaluation.facts
+    methods = _listed(list(dict.fromkeys(c["method"] for c in evaluation.cells)))
+    noun = "ratings" if evaluation.metric == "rmse" else "likes"
     return (
-        f"{methods} on {facts['ratings']:,} {what} of {facts['items']:,} items by "
+        f"{methods} on {facts['ratings']:,} {noun} of {facts['items']:,} items by "
         f"{facts['people']:,} people: what accuracy is lost when the model keeps to a limit "
         "on what it reveals about any one of them."
     )
 
 
-def cost_cards(found: Evaluation) -> str:
+def cost_cards(evaluation: Evaluation) -> str:
     """Three figures to see first: the cost at each of three budgets, or the accuracy."""
     from tacit.evaluation.report.pictures import three
 
-    lines = series(found)
+    lines = series(evaluation)
     if not lines:
-        return cards(_accuracy(cell, found.metric) for cell in found.cells[:3])
+        return cards(_accuracy(cell, evaluation.metric) for cell in evaluation.cells[:3])
     name, cells, twin = lines[0]
-    return cards(_cost(name, cell, twin, found.metric) for cell in three(cells))
+    return cards(_cost(name, cell, twin, evaluation.metric) for cell in three(cells))
 
 
 def _accuracy(cell: Line, metric: str) -> str:
     value = cell[metric]
-    told = "–" if value is None else f"{value:.3f}"
-    return card(told, f"{metric} of {cell['method']}, without privacy")
+    text = "–" if value is None else f"{value:.3f}"
+    return card(text, f"{metric} of {cell['method']}, without privacy")
 
 
 def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
@@ -55,17 +55,17 @@ def _cost(name: str, cell: Line, twin: Line | None, metric: str) -> str:
         return card(f"{value:.3f}", f"{metric}, {budget}")
     change = 100 * (value / twin[metric] - 1)
     less = "less" if change < 0 else "more"
-    what = "error" if metric == "rmse" else "found in lists"
+    noun = "error" if metric == "rmse" else "found in lists"
     return card(
         f"{abs(change):.1f} % {less}",
-        f"{what} than without privacy: {budget} ({value:.3f} against {twin[metric]:.3f})",
+        f"{noun} than without privacy: {budget} ({value:.3f} against {twin[metric]:.3f})",
     )
 
 
-def band_words(found: Evaluation) -> str:
+def band_words(evaluation: Evaluation) -> str:
     """What the band of a curve is."""
     over = "people and over draws of noise"
-    if found.cells[0]["runs"] == 1:
+    if evaluation.cells[0]["runs"] == 1:
         over = "people; noise was drawn once, so how it varies is not in it"
     return (
         f"The band is a 95 % interval over {over}. Dashed: the same model without privacy. "
@@ -73,101 +73,101 @@ def band_words(found: Evaluation) -> str:
     )
 
 
-def growth_words(found: Evaluation) -> str:
+def growth_words(evaluation: Evaluation) -> str:
     """What is bought by a larger budget, with numbers."""
-    _, cells, twin = series(found)[0]
-    metric = found.metric
-    known = [cell for cell in cells if cell[metric] is not None]
-    if not known:
+    _, cells, twin = series(evaluation)[0]
+    metric = evaluation.metric
+    measured = [cell for cell in cells if cell[metric] is not None]
+    if not measured:
         return "Nothing is known about this method on these ratings."
-    words = [whose_words(found) + _error_words(known[0], found)]
-    if len(known) > 1:
-        words.append(_error_words(known[-1], found))
+    sentences = [whose_words(evaluation) + _error_words(measured[0], evaluation)]
+    if len(measured) > 1:
+        sentences.append(_error_words(measured[-1], evaluation))
     if twin is not None and twin[metric] is not None:
-        words.append(
-            f"Without any privacy it would be {_told(twin[metric], metric)}"
-            f"{_close_words(twin, found)}."
+        sentences.append(
+            f"Without any privacy it would be {_format_metric(twin[metric], metric)}"
+            f"{_close_words(twin, evaluation)}."
         )
-    plain = best_baseline(found, metric)
+    plain = best_baseline(evaluation, metric)
     if plain is not None:
-        words.append(
-            f"Without any model ({plain['baseline']}) it is {_told(plain[metric], metric)}."
+        sentences.append(
+            f"Without any model ({plain['baseline']}) it is {_format_metric(plain[metric], metric)}."
         )
-    best = found.reference
+    best = evaluation.reference
     if best is not None and best is not twin and best[metric] is not None:
-        words.append(
+        sentences.append(
             f"The best non-private model that was run, {best['method']}, has "
-            f"{_told(best[metric], metric)}."
+            f"{_format_metric(best[metric], metric)}."
         )
-    return " ".join(words)
+    return " ".join(sentences)
 
 
-def _told(value: float, metric: str) -> str:
+def _format_metric(value: float, metric: str) -> str:
     return f"{value:.3f}" if metric == "rmse" else f"{100 * value:.1f} %"
 
 
-def _error_words(cell: Line, found: Evaluation) -> str:
-    value = cell[found.metric]
+def _error_words(cell: Line, evaluation: Evaluation) -> str:
+    value = cell[evaluation.metric]
     budget = f"At epsilon {cell['epsilon']:g}"
-    if found.metric == "rmse":
+    if evaluation.metric == "rmse":
         return (
             f"{budget} a prediction is off by {value:.3f} points (root mean square)"
-            f"{_close_words(cell, found)}."
+            f"{_close_words(cell, evaluation)}."
         )
     return f"{budget} a list of 20 finds {100 * value:.1f} % of what people go on to like."
 
 
-def _close_words(cell: Line, found: Evaluation) -> str:
+def _close_words(cell: Line, evaluation: Evaluation) -> str:
     """`; 62 of 100 are within half a point`."""
     shares = cell["error_cdf"]
-    if shares is None or found.metric != "rmse":
+    if shares is None or evaluation.metric != "rmse":
         return ""
-    low, high = found.facts["scale"]
+    low, high = evaluation.facts["scale"]
     step = round(NEAR / 2 * (len(shares) - 1))
     near = (high - low) * step / (len(shares) - 1)
     return f"; {100 * shares[step]:.0f} of 100 are within {near:g} points"
 
 
-def whose_words(found: Evaluation) -> str:
+def whose_words(evaluation: Evaluation) -> str:
     """Which of several lines a section is about."""
-    lines = series(found)
+    lines = series(evaluation)
     if len(lines) < 2:
         return ""
     return f"Of the models compared, this is about {lines[0][0]}. "
 
 
-def payer_words(found: Evaluation) -> str:
+def payer_words(evaluation: Evaluation) -> str:
     """Whom the noise hits, at the smallest budget."""
-    _, cells, twin = series(found)[0]
+    _, cells, twin = series(evaluation)[0]
     cell = cells[0]
-    metric = found.metric
+    metric = evaluation.metric
     mine = cell["by_activity"].get(metric)
     theirs = None if twin is None else twin["by_activity"].get(metric)
-    first = (
+    opening = (
         "Noise is the same for everybody; what it does is not: it weighs most on items that "
         "few rated."
     )
-    words = [whose_words(found) + first]
+    sentences = [whose_words(evaluation) + opening]
     if mine is not None and theirs is not None:
-        few, many = mine[0] - theirs[0], mine[-1] - theirs[-1]
-        words.append(
+        few_change, many_change = mine[0] - theirs[0], mine[-1] - theirs[-1]
+        sentences.append(
             f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest ratings "
-            f"{_change(few, metric)}, the fifth with the most {_change(many, metric)}. "
-            f"{_why(few, many, metric)}"
+            f"{_change(few_change, metric)}, the fifth with the most {_change(many_change, metric)}. "
+            f"{_why(few_change, many_change, metric)}"
         )
     tenth = cell["spread"].get(metric, {})
-    beside = {} if twin is None else twin["spread"].get(metric, {})
-    if tenth and beside:
-        words.append(
+    twin_spread = {} if twin is None else twin["spread"].get(metric, {})
+    if tenth and twin_spread:
+        sentences.append(
             f"For the tenth of people whom it serves worst the {_named(metric)} is "
-            f"{tenth['worst_tenth']:.3f}, and {beside['worst_tenth']:.3f} without privacy."
+            f"{tenth['worst_tenth']:.3f}, and {twin_spread['worst_tenth']:.3f} without privacy."
         )
-    return " ".join(words)
+    return " ".join(sentences)
 
 
-def _why(few: float, many: float, metric: str) -> str:
+def _why(few_change: float, many_change: float, metric: str) -> str:
     """Why those with few ratings, or those with many, pay more."""
-    worse = few > many if metric == "rmse" else few < many
+    worse = few_change > many_change if metric == "rmse" else few_change < many_change
     if worse:
         return "Who rated little leans most on what the model learned from others."
     return (
@@ -188,29 +188,29 @@ def _change(change: float, metric: str) -> str:
     return f"{verb} {100 * abs(change):.1f} points of recall"
 
 
-def how_words(found: Evaluation) -> list[str]:
+def how_words(evaluation: Evaluation) -> list[str]:
     """What a reader must know to trust the numbers."""
-    facts = found.facts
-    runs = found.cells[0]["runs"]
+    facts = evaluation.facts
+    runs = evaluation.cells[0]["runs"]
     held = _split_words(str(facts["split"]))
-    first = (
+    opening = (
         f"Ratings were held back ({held}), models were fitted on "
         f"the rest with fresh noise, and asked about what was held back; {_times(runs)}. "
         "Every method saw the same splits."
     )
-    words = [first]
+    sentences = [opening]
     if facts["lets_the_future_in"]:
-        words.append(
+        sentences.append(
             "A random split lets a model learn from ratings that came later than those it is "
             "asked about, which flatters every method. In use it will be less accurate; "
             "--split time asks as life does."
         )
     if facts["by_day"]:
-        words.append(
+        sentences.append(
             "Each question was asked on the day of its rating, as somebody asks who wants "
             "something to watch today; bayes and bias make use of it, others do not."
         )
-    private = [cell for cell in found.cells if cell["epsilon"] is not None]
+    private = [cell for cell in evaluation.cells if cell["epsilon"] is not None]
     if private:
         units = _listed(
             [
@@ -219,21 +219,21 @@ def how_words(found: Evaluation) -> list[str]:
             ]
         )
         budgets = sorted({(float(cell["epsilon"]), float(cell["delta"])) for cell in private})
-        words.append(
+        sentences.append(
             f"What is protected: {units}. Whoever sees the model may change their odds about "
             f"it by a factor of at most {_odds_words(budgets)}, "
             f"{but_for(max(delta for _, delta in budgets))}."
         )
-    if any(cell["calibration"] == "paper" for cell in found.cells):
-        words.append(
+    if any(cell["calibration"] == "paper" for cell in evaluation.cells):
+        sentences.append(
             "Rows named paper follow a publication as printed: their promise is claimed and "
             "not certified."
         )
     lists = f"Lists were made for at most {facts['listed']:,} people of each split."
-    if found.metric == "rmse":
+    if evaluation.metric == "rmse":
         lists += " Liked means a rating in the upper quarter of the scale."
-    words.append(lists)
-    return words
+    sentences.append(lists)
+    return sentences
 
 
 def _odds_words(budgets: list[tuple[float, float]]) -> str:
@@ -248,14 +248,14 @@ def _odds_words(budgets: list[tuple[float, float]]) -> str:
 
 
 def _split_words(split: str) -> str:
-    known = {
+    descriptions = {
         "time": "the latest tenth of all, one cut of time for everybody",
         "date": "the latest tenth of all, one cut of time for everybody",
         "probe": "a third of each person's nine latest",
         "people": "a part of the ratings of people who took no part in training",
     }
-    if split in known:
-        return known[split]
+    if split in descriptions:
+        return descriptions[split]
     if "/" in split:
         return f"a random {split.split('/')[1]} of 100"
     return f"from {split} on" if split[:1].isdigit() and "-" in split else split
@@ -265,7 +265,7 @@ def _times(runs: int) -> str:
     return "once" if runs == 1 else f"{runs} times over"
 
 
-def _listed(words: list[str]) -> str:
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+def _listed(names: list[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

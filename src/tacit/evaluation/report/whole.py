@@ -42,83 +42,85 @@ TALL = (3.7, 4.3)
 """A phone's picture with its legend below."""
 
 
-def report(found: Evaluation, command: str = "") -> str:
+def report(evaluation: Evaluation, command: str = "") -> str:
     """The whole page. Equal numbers and an equal command give equal bytes."""
-    curves = bool(pictures.series(found))
-    sections = [("", cost_cards(found))]
-    if curves:
-        sections.append(("Accuracy against privacy", _curve(found)))
-        sections.append(("Who pays", _who(found)))
-        if found.metric == "rmse":
-            sections.append(("How far predictions miss", _misses(found)))
-        sections.append(("What people would see", lists_section(found)))
-    sections.append(("All numbers", _numbers(found)))
-    sections.append(("How this was measured", _how(found, command)))
+    feature_interactions = bool(pictures.series(evaluation))
+    sections = [("", cost_cards(evaluation))]
+    if feature_interactions:
+        sections.append(("Accuracy against privacy", _curve(evaluation)))
+        sections.append(("Who pays", _payers(evaluation)))
+        if evaluation.metric == "rmse":
+            sections.append(("How far predictions miss", _misses(evaluation)))
+        sections.append(("What people would see", lists_section(evaluation)))
+    sections.append(("All numbers", _numbers(evaluation)))
+    sections.append(("How this was measured", _protocol(evaluation, command)))
     return page(
         TITLE,
         sections,
-        lead=first_words(found),
-        notice=_said(found, NOTICE),
-        footer=f"Tacit {found.facts['version']} · data {found.facts['data_digest']} · "
+        lead=first_words(evaluation),
+        notice=_adapt_text(evaluation, NOTICE),
+        footer=f"Tacit {evaluation.facts['version']} · data {evaluation.facts['data_digest']} · "
         "NOT PRIVATE, for the owner only",
     )
 
 
-def _said(found: Evaluation, text: str) -> str:
+def _adapt_text(evaluation: Evaluation, text: str) -> str:
     """The text; likes are called likes."""
-    return text if found.metric == "rmse" else as_likes(text)
+    return text if evaluation.metric == "rmse" else as_likes(text)
 
 
-def _curve(found: Evaluation) -> str:
-    metric = found.metric
-    out = paragraph(_said(found, growth_words(found)))
-    other = "recall@20" if metric == "rmse" else "ndcg@20"
-    several = pictures.units(found)
+def _curve(evaluation: Evaluation) -> str:
+    metric = evaluation.metric
+    out = paragraph(_adapt_text(evaluation, growth_words(evaluation)))
+    second_metric = "recall@20" if metric == "rmse" else "ndcg@20"
+    several = pictures.units(evaluation)
     for unit in several:
         if len(several) > 1:
             out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
         out += picture(
             f"curve-{unit}",
-            pictures.curve(found, metric, unit),
-            told=f"{metric} against epsilon; the numbers are in the table below",
-            caption=band_words(found),
+            pictures.curve(evaluation, metric, unit),
+            description=f"{metric} against epsilon; the numbers are in the table below",
+            caption=band_words(evaluation),
             narrow=TALL,
         )
-        if any(cell[other] is not None for cell in found.cells):
+        if any(cell[second_metric] is not None for cell in evaluation.cells):
             out += picture(
                 f"lists-{unit}",
-                pictures.curve(found, other, unit),
-                told=f"{other} against epsilon",
-                caption=CAPTIONS[other],
+                pictures.curve(evaluation, second_metric, unit),
+                description=f"{second_metric} against epsilon",
+                caption=CAPTIONS[second_metric],
                 narrow=TALL,
             )
     return out
 
 
-def _who(found: Evaluation) -> str:
-    metric = found.metric
-    out = paragraph(_said(found, payer_words(found)))
-    given = "ratings a person has given"
+def _payers(evaluation: Evaluation) -> str:
+    metric = evaluation.metric
+    out = paragraph(_adapt_text(evaluation, payer_words(evaluation)))
+    label = "ratings a person has given"
     fifths = "Fifths of people, from those with the fewest ratings to those with the most."
     out += picture(
         "activity",
-        pictures.payers(found, metric, "by_activity"),
-        told=_said(found, f"{metric} by how many {given}"),
-        caption=_said(found, fifths),
+        pictures.payers(evaluation, metric, "by_activity"),
+        description=_adapt_text(evaluation, f"{metric} by how many {label}"),
+        caption=_adapt_text(evaluation, fifths),
         narrow=TALL,
     )
     out += picture(
         "popularity",
-        pictures.payers(found, metric, "by_popularity"),
-        told=_said(found, f"{metric} by how often an item was rated"),
-        caption=_said(found, "Fifths of items. What few people rated is where noise weighs most."),
+        pictures.payers(evaluation, metric, "by_popularity"),
+        description=_adapt_text(evaluation, f"{metric} by how often an item was rated"),
+        caption=_adapt_text(
+            evaluation, "Fifths of items. What few people rated is where noise weighs most."
+        ),
         narrow=TALL,
     )
-    if any("over_twin" in each for each in _spreads(found)):
+    if any("over_twin" in spread for spread in _spreads(evaluation)):
         out += picture(
             "spread",
-            pictures.spread(found, metric),
-            told="what privacy costs each tenth of people",
+            pictures.spread(evaluation, metric),
+            description="what privacy costs each tenth of people",
             caption="Each person's figure beside the same person's without privacy. Below 0: "
             "privacy's noise happened to help.",
             narrow=TALL,
@@ -126,47 +128,49 @@ def _who(found: Evaluation) -> str:
     return out
 
 
-def _spreads(found: Evaluation) -> list[dict[str, object]]:
-    return [cell["spread"].get(found.metric, {}) for cell in found.cells]
+def _spreads(evaluation: Evaluation) -> list[dict[str, object]]:
+    return [cell["spread"].get(evaluation.metric, {}) for cell in evaluation.cells]
 
 
-def _misses(found: Evaluation) -> str:
-    whose = whose_words(found)
+def _misses(evaluation: Evaluation) -> str:
+    whose = whose_words(evaluation)
     return (paragraph(whose) if whose else "") + picture(
         "misses",
-        pictures.misses(found),
-        told="the share of predictions within a distance of the true rating",
+        pictures.misses(evaluation),
+        description="the share of predictions within a distance of the true rating",
         caption="Read upwards from a distance: so many of 100 predictions are at least that good.",
     )
 
 
-def _numbers(found: Evaluation) -> str:
-    out = _tables(found, columns(found, FIRST))
-    out += "".join(map(paragraph, list_words(found)))
-    rest = [name for name in columns(found, EVERY) if name not in FIRST]
-    whole = _tables(found, rest)
-    words = paragraph(
+def _numbers(evaluation: Evaluation) -> str:
+    out = _tables(evaluation, columns(evaluation, FIRST))
+    out += "".join(map(paragraph, list_words(evaluation)))
+    other_metrics = [name for name in columns(evaluation, EVERY) if name not in FIRST]
+    other_tables = _tables(evaluation, other_metrics)
+    note = paragraph(
         "± is one standard deviation over runs; beside the twin it is half the 95 % interval.",
         "quiet",
     )
-    more = f"<details><summary>All other metrics</summary>{whole}</details>"
-    return out + words + more
+    details = f"<details><summary>All other metrics</summary>{other_tables}</details>"
+    return out + note + details
 
 
-def _tables(found: Evaluation, metrics: list[str]) -> str:
+def _tables(evaluation: Evaluation, metrics: list[str]) -> str:
     """One for each unit."""
     out = ""
-    several = units(found)
+    several = units(evaluation)
     for unit in several:
-        heads, lines = rows(found, metrics, unit)
+        heads, lines = rows(evaluation, metrics, unit)
         if len(several) > 1:
             out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
         out += table([NAMES.get(head, head) for head in heads], lines)
     return out
 
 
-def _how(found: Evaluation, command: str) -> str:
-    out = "".join(paragraph(_said(found, words)) for words in how_words(found))
+def _protocol(evaluation: Evaluation, command: str) -> str:
+    out = "".join(
+        paragraph(_adapt_text(evaluation, sentence)) for sentence in how_words(evaluation)
+    )
     if command:
         out += paragraph("To repeat it:") + f"<pre>{_unbroken(command)}</pre>"
     return out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.model.person.told import in_columns
 from tacit.page import paragraph, table
-from tacit.spoken import said
+from tacit.spoken import localize
 
 LISTED = "recall@20"
 """How good a list is, where lists are compared in words."""
@@ -26,33 +26,35 @@ NAMES = {
 """For people; the metric's own name where there is none."""
 
 
-def columns(found: Evaluation, wanted: Sequence[str]) -> list[str]:
+def columns(evaluation: Evaluation, metrics: Sequence[str]) -> list[str]:
     """Of these metrics, those that any line has."""
-    lines = (*found.cells, *found.baselines)
-    return [name for name in wanted if any(each.get(name) is not None for each in lines)]
+    lines = (*evaluation.cells, *evaluation.baselines)
+    return [name for name in metrics if any(line.get(name) is not None for line in lines)]
 
 
-def units(found: Evaluation) -> list[str]:
+def units(evaluation: Evaluation) -> list[str]:
     """Whom the cells protect, in their order."""
-    return list(dict.fromkeys(str(cell["unit"]) for cell in found.cells))
+    return list(dict.fromkeys(str(cell["unit"]) for cell in evaluation.cells))
 
 
-def rows(found: Evaluation, metrics: Sequence[str], unit: str) -> tuple[list[str], list[list[Any]]]:
+def rows(
+    evaluation: Evaluation, metrics: Sequence[str], unit: str
+) -> tuple[list[str], list[list[Any]]]:
     """Heads and rows for the table of a unit, because promises to different units are never
     compared line by line: cells, then the reference, then baselines."""
-    mine = [cell for cell in found.cells if cell["unit"] == unit]
+    mine = [cell for cell in evaluation.cells if cell["unit"] == unit]
     swept = sorted({name for cell in mine for name in cell["settings"]})
     heads = ["method", "unit", "calibration", "epsilon", *swept, *metrics]
     heads += [f"{metrics[0]} over twin"] if metrics else []
     heads.append("runs")
     lines = [_row(cell, swept, metrics) for cell in mine]
-    known = any(found.reference is cell for cell in found.cells)
-    if found.reference is not None and not known:
-        lines.append(_row(found.reference, swept, metrics))
-    for each in found.baselines:
-        told = each | {"method": each["baseline"], "unit": None}
-        told |= {"calibration": "baseline", "epsilon": None}
-        lines.append(_row(told, swept, metrics))
+    reference_listed = any(evaluation.reference is cell for cell in evaluation.cells)
+    if evaluation.reference is not None and not reference_listed:
+        lines.append(_row(evaluation.reference, swept, metrics))
+    for baseline in evaluation.baselines:
+        baseline_cell = baseline | {"method": baseline["baseline"], "unit": None}
+        baseline_cell |= {"calibration": "baseline", "epsilon": None}
+        lines.append(_row(baseline_cell, swept, metrics))
     return heads, lines
 
 
@@ -87,28 +89,28 @@ def signed(over: dict[str, float | None]) -> str:
     mean = over["mean"]
     low = over["low"]
     high = over["high"]
-    told = f"{mean:+.4f}"
+    text = f"{mean:+.4f}"
     if low is None or high is None:
-        return told
-    return f"{told} ± {(high - low) / 2:.4f}"
+        return text
+    return f"{text} ± {(high - low) / 2:.4f}"
 
 
-def small_table(found: Evaluation) -> str:
+def small_table(evaluation: Evaluation) -> str:
     """For a notebook."""
-    told = columns(found, tuple(NAMES))
-    tables = [table(*rows(found, told, unit)) for unit in units(found)]
-    return "".join([*tables, *map(paragraph, list_words(found))])
+    metrics = columns(evaluation, tuple(NAMES))
+    tables = [table(*rows(evaluation, metrics, unit)) for unit in units(evaluation)]
+    return "".join([*tables, *map(paragraph, list_words(evaluation))])
 
 
-def plain_table(found: Evaluation) -> str:
+def plain_table(evaluation: Evaluation) -> str:
     """The same in plain characters."""
-    told = columns(found, tuple(NAMES))
+    metrics = columns(evaluation, tuple(NAMES))
     tables = []
-    for unit in units(found):
-        heads, lines = rows(found, told, unit)
-        cells = [["–" if each is None else str(each) for each in row] for row in lines]
+    for unit in units(evaluation):
+        heads, lines = rows(evaluation, metrics, unit)
+        cells = [["–" if entry is None else str(entry) for entry in row] for row in lines]
         tables.append(in_columns(heads, cells))
-    return "\n\n".join([*tables, *list_words(found)])
+    return "\n\n".join([*tables, *list_words(evaluation)])
 
 
 def list_words(found: Evaluation) -> list[str]:
@@ -119,7 +121,7 @@ def list_words(found: Evaluation) -> list[str]:
     for name in dict.fromkeys(str(cell["method"]) for cell in found.cells):
         advice = find(name).better_list
         if advice and found.metric == "rmse":
-            told += [f"{said(advice)}.", *_better_here(found, name)]
+            told += [f"{localize(advice)}.", *_better_here(found, name)]
     return told
 
 
@@ -143,11 +145,11 @@ def _better_here(found: Evaluation, name: str) -> list[str]:
     return told
 
 
-def reference_words(found: Evaluation) -> str:
+def reference_words(evaluation: Evaluation) -> str:
     """The best non-private line, in a sentence."""
-    best = found.reference
+    best = evaluation.reference
     assert best is not None
-    name = found.metric
+    name = evaluation.metric
     value = best.get(name)
-    told = "unknown" if value is None else f"{value:.4f}"
-    return f"best non-private reference: {best['method']} ({best['unit']}), {name} {told}"
+    text = "unknown" if value is None else f"{value:.4f}"
+    return f"best non-private reference: {best['method']} ({best['unit']}), {name} {text}"

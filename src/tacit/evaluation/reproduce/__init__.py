@@ -25,13 +25,13 @@ def find(name: str) -> Paper:
     """The paper of this name."""
     for module in _modules():
         if _name(module) == name.replace("_", "-"):
-            found: Paper = import_module(f"{__name__}.{module}").PAPER
-            return found
+            paper: Paper = import_module(f"{__name__}.{module}").PAPER
+            return paper
     raise SettingError(f"there is no paper {name!r}", remedy=f"choose one of {', '.join(names())}")
 
 
 def _modules() -> list[str]:
-    return sorted(each.name for each in iter_modules(__path__) if each.name not in MACHINERY)
+    return sorted(module.name for module in iter_modules(__path__) if module.name not in MACHINERY)
 
 
 def _name(module: str) -> str:

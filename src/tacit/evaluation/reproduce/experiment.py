@@ -63,9 +63,9 @@ class Series:
 
     def at(self, x: float) -> float | None:
         """The mean at this value, if it was run."""
-        for place, each in enumerate(self.x):
-            if abs(each - x) <= 1e-9 * max(1.0, abs(x)):
-                return self.y[place]
+        for index, point in enumerate(self.x):
+            if abs(point - x) <= 1e-9 * max(1.0, abs(x)):
+                return self.y[index]
         return None
 
 
@@ -107,13 +107,13 @@ class Results:
 
     def values(self, metric: str, **same: Any) -> list[float]:
         """This number of every such cell that has it."""
-        found = (row.values.get(metric) for row in self.where(**same).rows)
-        return [float(each) for each in found if each is not None]
+        numbers = (row.values.get(metric) for row in self.where(**same).rows)
+        return [float(number) for number in numbers if number is not None]
 
     def mean(self, metric: str, **same: Any) -> float | None:
         """Over all such cells; None if there is none."""
-        found = self.values(metric, **same)
-        return float(np.mean(found)) if found else None
+        numbers = self.values(metric, **same)
+        return float(np.mean(numbers)) if numbers else None
 
     def along(self, parameter: str, metric: str, **same: Any) -> Series:
         """Means over all other keys (seeds) at every value of a parameter, which is in the
@@ -129,8 +129,8 @@ class Results:
         x = sorted(by)
         return Series(
             tuple(x),
-            tuple(float(np.mean(by[each])) for each in x),
-            tuple(float(np.std(by[each], ddof=1)) if len(by[each]) > 1 else 0.0 for each in x),
+            tuple(float(np.mean(by[point])) for point in x),
+            tuple(float(np.std(by[point], ddof=1)) if len(by[point]) > 1 else 0.0 for point in x),
         )
 
     def failures(self) -> list[str]:
@@ -314,14 +314,18 @@ class Paper:
         """Those of the named figures, in the paper's order; all unless some are named."""
         from tacit.errors import SettingError
 
-        known = {each.figure for each in self.experiments}
+        figure_names = {experiment.figure for experiment in self.experiments}
         for figure in figures:
-            if figure not in known:
+            if figure not in figure_names:
                 raise SettingError(
                     f"{self.name} has no figure {figure!r}",
-                    remedy=f"its figures are: {', '.join(sorted(known))}",
+                    remedy=f"its figures are: {', '.join(sorted(figure_names))}",
                 )
-        return tuple(each for each in self.experiments if not figures or each.figure in figures)
+        return tuple(
+            experiment
+            for experiment in self.experiments
+            if not figures or experiment.figure in figures
+        )
 
 
 def _as_far(parts: Iterable[T], results: Results) -> list[T]:
@@ -341,10 +345,10 @@ def of_panel(panel: Panel) -> PaperTable:
     across = sorted({x for curve in panel.curves if curve.style != "line" for x in curve.x})
     rows: list[tuple[object, ...]] = []
     for curve in (*panel.curves, *panel.right):
-        found = dict(zip(curve.x, curve.y, strict=True))
+        y_at = dict(zip(curve.x, curve.y, strict=True))
         # A level is the same everywhere between its two ends.
         level = curve.y[0] if curve.style == "line" and len(curve.y) else None
-        numbers = (found.get(x, level) for x in across)
+        numbers = (y_at.get(x, level) for x in across)
         rows.append((curve.label, *(None if n is None else f"{n:.4f}" for n in numbers)))
     return PaperTable(
         f"{panel.title} ({panel.y} by {panel.x})",

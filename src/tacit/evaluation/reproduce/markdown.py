@@ -19,7 +19,7 @@ WIDTH = 118
 """Of a line of text; tables are as wide as they are."""
 
 
-def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
+def markdown(paper: Paper, figures: Sequence[Done], run_record: dict[str, Any]) -> str:
     """The page. Raw numbers are beside it, in `PAPER.json`."""
     lines = [
         f"# {paper.name}: reproduced",
@@ -27,80 +27,80 @@ def markdown(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
         _filled(paper.title + "."),
         "",
         _filled(
-            f"{origin(made, '`')}; raw numbers in "
+            f"{origin(run_record, '`')}; raw numbers in "
             f"[{paper.name}.json]({paper.name}.json). "
             "Nothing on this page is written by hand: see [reproduce](../reproduce.md)."
         ),
         "",
-        _filled(_scope(done)),
+        _filled(_scope(figures)),
         "",
-        *_summary(done),
+        *_summary(figures),
     ]
-    for each in done:
-        lines += _figure(each)
+    for entry in figures:
+        lines += _figure(entry)
     if paper.readings:
         lines += ["## How the text was read", ""]
-        lines += [_filled(f"- {each}", "  ") for each in paper.readings]
+        lines += [_filled(f"- {entry}", "  ") for entry in paper.readings]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _scope(done: Sequence[Done]) -> str:
+def _scope(figures: Sequence[Done]) -> str:
     """What the verdicts are about, and how far they carry."""
-    quick = any(each.results and each.results.asked.quick for each in done)
-    said = "**A quick run: fewer values and one seed, not to judge by.** " if quick else ""
-    return said + (
+    quick = any(figure.results and figure.results.asked.quick for figure in figures)
+    warning = "**A quick run: fewer values and one seed, not to judge by.** " if quick else ""
+    return warning + (
         "These verdicts are about accuracy. Whether the noise keeps what the paper promises is "
         "another question, answered under [claims](claims.md)."
     )
 
 
-def _summary(done: Sequence[Done]) -> Iterable[str]:
+def _summary(figures: Sequence[Done]) -> Iterable[str]:
     yield "| finding | figure | verdict |"
     yield "|---|---|---|"
-    for each in done:
-        for finding, verdict in each.verdicts:
-            yield (f"| {_cell(finding.name)} | {each.experiment.figure} | *{verdict.outcome}* |")
+    for figure in figures:
+        for finding, verdict in figure.verdicts:
+            yield (f"| {_cell(finding.name)} | {figure.experiment.figure} | *{verdict.outcome}* |")
     yield ""
 
 
-def _figure(done: Done) -> list[str]:
-    experiment = done.experiment
+def _figure(figure: Done) -> list[str]:
+    experiment = figure.experiment
     lines = [f"## {heading(experiment)}", ""]
-    data = ", ".join(done.results.asked.data)
+    data = ", ".join(figure.results.asked.data)
     nothing = "invented" if experiment.invented else "none of it"
     facts = f"Data: {data or nothing}. Split: {experiment.split}. "
-    if any("seed" in row.key for row in done.results.rows):
-        facts += f"{_seeds(done)}. "
+    if any("seed" in row.key for row in figure.results.rows):
+        facts += f"{_seeds(figure)}. "
     if experiment.parameters:
         facts += f"Settings: {experiment.parameters}. "
-    if done.missing:
-        facts += f"Not run on: {', '.join(done.missing)}. "
+    if figure.missing:
+        facts += f"Not run on: {', '.join(figure.missing)}. "
     lines += [_filled(facts.strip()), ""]
-    for shown in experiment.shown(done.results):
-        lines += [*_table(shown), ""]
-    for words in done.results.failures():
-        lines += [_filled(f"**{words}.**"), ""]
-    for finding, verdict in done.verdicts:
-        words = f'- **{verdict.outcome}**: "{finding.words}" ({finding.where}). '
-        lines.append(_filled(words + _ended(verdict.reason), "  "))
+    for table in experiment.shown(figure.results):
+        lines += [*_table(table), ""]
+    for quote in figure.results.failures():
+        lines += [_filled(f"**{quote}.**"), ""]
+    for finding, verdict in figure.verdicts:
+        quote = f'- **{verdict.outcome}**: "{finding.words}" ({finding.where}). '
+        lines.append(_filled(quote + _sentence(verdict.reason), "  "))
     return [*lines, ""]
 
 
-def _seeds(done: Done) -> str:
+def _seeds(figure: Done) -> str:
     """`3 seeds`, or of each data set where they differ."""
-    count = len(done.results.asked.splits)
-    if done.seeds:
-        return "Seeds: " + ", ".join(f"{name} {each}" for name, each in done.seeds.items())
+    count = len(figure.results.asked.splits)
+    if figure.seeds:
+        return "Seeds: " + ", ".join(f"{name} {seeds}" for name, seeds in figure.seeds.items())
     return f"{count} seed{'s' if count > 1 else ''}"
 
 
-def _table(shown: PaperTable) -> Iterable[str]:
-    yield f"{shown.title}:"
+def _table(table: PaperTable) -> Iterable[str]:
+    yield f"{table.title}:"
     yield ""
-    yield f"| {' | '.join(_cell(name) for name in shown.columns)} |"
-    yield f"|{'---|' * len(shown.columns)}"
-    for row in shown.rows:
+    yield f"| {' | '.join(_cell(name) for name in table.columns)} |"
+    yield f"|{'---|' * len(table.columns)}"
+    for row in table.rows:
         yield f"| {' | '.join(_cell(cell) for cell in row)} |"
 
 
@@ -108,7 +108,7 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value).replace("|", "\\|")
 
 
-def _ended(text: str) -> str:
+def _sentence(text: str) -> str:
     return text if text.endswith((".", ")")) else text + "."
 
 

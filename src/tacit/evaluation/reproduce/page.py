@@ -36,16 +36,16 @@ MANY_CURVES = 4
 """From here on a legend stands beside the chart, or below it on a phone."""
 
 
-def page_of(paper: Paper, done: Sequence[Done], made: dict[str, Any]) -> str:
-    """The whole page; `made` is the record whose numbers it shows."""
-    sections = [("", _summary(done))]
+def page_of(paper: Paper, figures: Sequence[Done], run_record: dict[str, Any]) -> str:
+    """The whole page; `run_record` is the record whose numbers it shows."""
+    sections = [("", _summary(figures))]
     sections += [
-        (heading(each.experiment), _figure(each, place)) for place, each in enumerate(done)
+        (heading(entry.experiment), _figure(entry, index)) for index, entry in enumerate(figures)
     ]
     if paper.readings:
-        rows = "".join(f"<li>{escaped(each)}</li>" for each in paper.readings)
+        rows = "".join(f"<li>{escaped(entry)}</li>" for entry in paper.readings)
         sections.append(("How the text was read", f"<ul>{rows}</ul>"))
-    footer = f"{origin(made)} · raw numbers in numbers.json"
+    footer = f"{origin(run_record)} · raw numbers in numbers.json"
     return page(
         paper.title,
         sections,
@@ -65,86 +65,88 @@ def heading(experiment: Experiment) -> str:
     return f"{named}: {experiment.title}"
 
 
-def _summary(done: Sequence[Done]) -> str:
+def _summary(figures: Sequence[Done]) -> str:
     """How many findings held, and where."""
     counts = dict.fromkeys(KINDS, 0)
-    for each in done:
-        for _, verdict in each.verdicts:
+    for figure in figures:
+        for _, verdict in figure.verdicts:
             counts[verdict.outcome] += 1
-    found = [
+    summary_cards = [
         card(str(count), outcome, warn=KINDS[outcome] == "bad")
         for outcome, count in counts.items()
         if count
     ]
-    failed = sum(len(each.results.failed) for each in done)
+    failed = sum(len(figure.results.failed) for figure in figures)
     if failed:
-        found.append(card(str(failed), "cells failed", warn=True))
-    data = sorted({name for each in done for name in each.results.asked.data})
-    told = ", ".join(data) if data else "invented ratings"
-    return cards(found) + paragraph(f"Run on: {told}.", "quiet")
+        summary_cards.append(card(str(failed), "cells failed", warn=True))
+    data = sorted({name for figure in figures for name in figure.results.asked.data})
+    data_names = ", ".join(data) if data else "invented ratings"
+    return cards(summary_cards) + paragraph(f"Run on: {data_names}.", "quiet")
 
 
-def _figure(done: Done, place: int) -> str:
-    experiment = done.experiment
+def _figure(figure: Done, index: int) -> str:
+    experiment = figure.experiment
     parts: list[str] = []
-    for number, panel in enumerate(experiment.panels(done.results)):
-        parts.append(_panel(panel, f"f{place}-{number}"))
+    for number, panel in enumerate(experiment.panels(figure.results)):
+        parts.append(_panel(panel, f"f{index}-{number}"))
     parts += [
-        table(shown.columns, shown.rows, caption=shown.title)
-        for shown in experiment.beside(done.results)
+        table(paper_table.columns, paper_table.rows, caption=paper_table.title)
+        for paper_table in experiment.beside(figure.results)
     ]
-    parts += [paragraph(f"{words}.", "failed") for words in done.results.failures()]
-    parts += [_verdict(finding, told) for finding, told in done.verdicts]
+    parts += [paragraph(f"{words}.", "failed") for words in figure.results.failures()]
+    parts += [_verdict(finding, verdict) for finding, verdict in figure.verdicts]
     facts = [f"Split: {experiment.split}."]
     if experiment.parameters:
         facts.append(f"Settings: {experiment.parameters}.")
-    runs = len(done.results.asked.splits)
+    runs = len(figure.results.asked.splits)
     facts.append(f"{runs} seed{'s' if runs > 1 else ''}.")
-    if done.results.asked.quick:
+    if figure.results.asked.quick:
         facts.append("A quick run: fewer values, not to judge by.")
-    if done.missing:
-        facts.append(f"Not run on: {', '.join(done.missing)}.")
+    if figure.missing:
+        facts.append(f"Not run on: {', '.join(figure.missing)}.")
     parts.append(paragraph(" ".join(facts), "quiet"))
     return "\n".join(parts)
 
 
-def _verdict(finding: Finding, told: Verdict) -> str:
-    kind = f"verdict {KINDS[told.outcome]}".strip()
+def _verdict(finding: Finding, verdict: Verdict) -> str:
+    kind = f"verdict {KINDS[verdict.outcome]}".strip()
     return (
-        f'<div class="{kind}"><p><b>{escaped(told.outcome)}</b> '
+        f'<div class="{kind}"><p><b>{escaped(verdict.outcome)}</b> '
         f"<q>{escaped(finding.words)}</q> ({escaped(finding.where)})</p>"
-        f'<p class="quiet">{escaped(told.reason)}</p></div>'
+        f'<p class="quiet">{escaped(verdict.reason)}</p></div>'
     )
 
 
 def _panel(panel: Panel, name: str) -> str:
     """A chart with what it shows in words, for those who cannot see it."""
-    told = f"{panel.title}: {panel.y} by {panel.x}. " + _ends(panel.curves)
+    description = f"{panel.title}: {panel.y} by {panel.x}. " + _ends(panel.curves)
 
     def draw(figure: Figure, narrow: bool) -> None:
         axes = figure.subplots()
         _draw(axes, panel, narrow)
 
-    return picture(name, draw, told=told, caption=panel.note)
+    return picture(name, draw, description=description, caption=panel.note)
 
 
-def _ends(curves: Iterable[Curve]) -> str:
+def _ends(feature_interactions: Iterable[Curve]) -> str:
     """From where to where each curve goes."""
     return " ".join(
-        f"{curve.label}: {curve.y[0]:.3g} to {curve.y[-1]:.3g}." for curve in curves if len(curve.y)
+        f"{curve.label}: {curve.y[0]:.3g} to {curve.y[-1]:.3g}."
+        for curve in feature_interactions
+        if len(curve.y)
     )
 
 
 def _draw(axes: Axes, panel: Panel, narrow: bool) -> None:
-    drawn = 0
+    series_index = 0
     for curve in panel.curves:
         if not len(curve.y):
             continue
         if curve.style == "line":
             _level(axes, curve)
             continue
-        colour = SERIES[drawn % len(SERIES)]
-        marker = MARKERS[drawn % len(MARKERS)]
+        colour = SERIES[series_index % len(SERIES)]
+        marker = MARKERS[series_index % len(MARKERS)]
         if curve.style == "paper":
             axes.plot(
                 curve.x,
@@ -157,10 +159,10 @@ def _draw(axes: Axes, panel: Panel, narrow: bool) -> None:
                 color=COLOURS["ink"],
                 label=curve.label,
             )
-            drawn += 1
+            series_index += 1
             continue
         _ours(axes, curve, colour, marker)
-        drawn += 1
+        series_index += 1
     axes.set_title(panel.title)
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
@@ -187,17 +189,17 @@ def _right(axes: Axes, panel: Panel) -> None:
     """The second scale: pale, so that nobody reads it on the first."""
     from matplotlib.ticker import StrMethodFormatter
 
-    other = axes.twinx()
-    other.spines["right"].set_visible(True)
-    other.grid(visible=False)
+    right_axes = axes.twinx()
+    right_axes.spines["right"].set_visible(True)
+    right_axes.grid(visible=False)
     for curve in panel.right:
-        other.plot(
+        right_axes.plot(
             curve.x, curve.y, color=COLOURS["edge"], linestyle=":", marker="x", label=curve.label
         )
         axes.plot([], [], color=COLOURS["edge"], linestyle=":", marker="x", label=curve.label)
-    other.set_ylabel(panel.y_right)
-    other.set_ylim(bottom=0)
-    other.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    right_axes.set_ylabel(panel.y_right)
+    right_axes.set_ylim(bottom=0)
+    right_axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def _level(axes: Axes, curve: Curve) -> None:
@@ -211,21 +213,23 @@ def _log(axes: Axes, panel: Panel) -> None:
     from tacit.evaluation.report.charts import bare_log
 
     values = sorted({x for curve in panel.curves if curve.style != "line" for x in curve.x})
-    few = 8
-    step = -(-len(values) // few)
+    tick_limit = 8
+    step = -(-len(values) // tick_limit)
     bare_log(axes, values[::step])
 
 
 def _legend(axes: Axes, panel: Panel, narrow: bool) -> None:
     every = (*panel.curves, *panel.right)
-    shown = [curve for curve in every if len(curve.y)]
-    if len(shown) < 2:
+    drawn_curves = [curve for curve in every if len(curve.y)]
+    if len(drawn_curves) < 2:
         return
     if narrow or panel.right:  # below, clear of either scale
         below = (0.5, -0.22 if narrow else -0.17)
-        axes.legend(loc="upper center", bbox_to_anchor=below, ncols=1 if narrow else len(shown))
+        axes.legend(
+            loc="upper center", bbox_to_anchor=below, ncols=1 if narrow else len(drawn_curves)
+        )
         return
-    if len(shown) >= MANY_CURVES:
+    if len(drawn_curves) >= MANY_CURVES:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
         return
     axes.legend(loc="best")

@@ -31,27 +31,27 @@ def made_by() -> dict[str, str]:
 
 def _commit() -> str:
     """Of the source tree; `+` where it was changed since; empty for an installed package."""
-    here = Path(__file__).parents[2]
-    told = _git(here, "rev-parse", "--short=10", "HEAD")
-    if not told:
+    source_folder = Path(__file__).parents[2]
+    commit = _git(source_folder, "rev-parse", "--short=10", "HEAD")
+    if not commit:
         return ""
-    changed = _git(here, "status", "--porcelain", "--untracked-files=no", "--", ".")
-    return told + ("+" if changed else "")
+    changed = _git(source_folder, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    return commit + ("+" if changed else "")
 
 
-def _git(folder: Path, *words: str) -> str:
+def _git(folder: Path, *arguments: str) -> str:
     try:
-        ended = subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=False
+        process = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return ended.stdout.strip() if ended.returncode == 0 else ""
+    return process.stdout.strip() if process.returncode == 0 else ""
 
 
 def record(
     paper: Paper,
-    done: Sequence[Done],
+    figures: Sequence[Done],
     command: str,
     date: str | None = None,
     runs: Sequence[Mapping[str, str]] = (),
@@ -67,23 +67,23 @@ def record(
         "date": date or today(),
         **({"runs": [dict(run) for run in runs]} if runs else {}),
         "readings": list(paper.readings),
-        "figures": [_figure(each) for each in done],
+        "figures": [_figure(figure) for figure in figures],
     }
 
 
-def origin(made: Mapping[str, Any], mark: str = "") -> str:
+def origin(run_record: Mapping[str, Any], mark: str = "") -> str:
     """Which command made the numbers, with which version, commit and date; and which judged
     them again, if one did."""
-    own = _run(made, mark)
-    if not made.get("runs"):
-        return f"Made by {own}"
-    runs = "; ".join(_run(each, mark) for each in made["runs"])
-    return f"Numbers by {runs}. Drawn and judged again by {own}"
+    this_run = _run(run_record, mark)
+    if not run_record.get("runs"):
+        return f"Made by {this_run}"
+    runs = "; ".join(_run(run, mark) for run in run_record["runs"])
+    return f"Numbers by {runs}. Drawn and judged again by {this_run}"
 
 
-def _run(made: Mapping[str, Any], mark: str) -> str:
-    commit = f" (commit {made['commit']})" if made["commit"] else ""
-    return f"{mark}{made['command']}{mark}, tacit {made['version']}{commit}, {made['date']}"
+def _run(run: Mapping[str, Any], mark: str) -> str:
+    commit = f" (commit {run['commit']})" if run["commit"] else ""
+    return f"{mark}{run['command']}{mark}, tacit {run['version']}{commit}, {run['date']}"
 
 
 def today() -> str:
@@ -91,19 +91,19 @@ def today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
-def _figure(done: Done) -> dict[str, Any]:
-    experiment = done.experiment
-    cells = (*done.results.rows, *done.results.failed)
+def _figure(figure: Done) -> dict[str, Any]:
+    experiment = figure.experiment
+    cells = (*figure.results.rows, *figure.results.failed)
     return {
         "figure": experiment.figure,
         "title": experiment.title,
-        "data": list(done.results.asked.data),
-        "missing": list(done.missing),
+        "data": list(figure.results.asked.data),
+        "missing": list(figure.missing),
         "split": experiment.split,
         "parameters": experiment.parameters,
-        "seeds": len(done.results.asked.splits),
-        **({"seeds by data": dict(done.seeds)} if done.seeds else {}),
-        "quick": done.results.asked.quick,
+        "seeds": len(figure.results.asked.splits),
+        **({"seeds by data": dict(figure.seeds)} if figure.seeds else {}),
+        "quick": figure.results.asked.quick,
         "seconds": round(sum(row.values["seconds"] for row in cells), 1),
         "cells": [{"key": row.key, "values": _short(row.values)} for row in cells],
         "verdicts": [
@@ -113,7 +113,7 @@ def _figure(done: Done) -> dict[str, Any]:
                 "where": finding.where,
                 **_short(asdict(verdict)),
             }
-            for finding, verdict in done.verdicts
+            for finding, verdict in figure.verdicts
         ],
     }
 
@@ -123,17 +123,17 @@ def _short(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):
-        return {name: _short(each) for name, each in value.items()}
+        return {name: _short(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_short(each) for each in value]
+        return [_short(entry) for entry in value]
     return value
 
 
-def text(made: dict[str, Any]) -> str:
+def text(run_record: dict[str, Any]) -> str:
     """As a file: one line a cell, so that two runs can be compared by lines."""
-    head = {k: v for k, v in made.items() if k != "figures"}
+    head = {k: v for k, v in run_record.items() if k != "figures"}
     lines = json.dumps(head, indent=1, ensure_ascii=False)[:-2]
-    figures = ",\n".join(_figure_text(each) for each in made["figures"])
+    figures = ",\n".join(_figure_text(figure) for figure in run_record["figures"])
     return f'{lines},\n "figures": [\n{figures}\n ]\n}}\n'
 
 

@@ -91,8 +91,8 @@ def run_paper(
     are kept in `folder` and not run again."""
     marks = Marks(sources)
     return [
-        _run(paper, each, marks, seeds, quick, folder, processes, progress)
-        for each in paper.chosen(list(figures))
+        _run(paper, experiment, marks, seeds, quick, folder, processes, progress)
+        for experiment in paper.chosen(list(figures))
     ]
 
 
@@ -107,12 +107,12 @@ def _run(
     progress: Progress | None,
 ) -> Done:
     sources = marks.sources
-    there = () if experiment.invented else sources.there(experiment.data)
+    available = () if experiment.invented else sources.there(experiment.data)
     missing = () if experiment.invented else _missing(experiment, sources)
-    asked = Wanted(there, seeds, quick)
-    run = there or experiment.invented
-    keys = [dict(key) for key in experiment.keys(asked)] if run else []
-    who = {
+    request = Wanted(available, seeds, quick)
+    run = available or experiment.invented
+    keys = [dict(key) for key in experiment.keys(request)] if run else []
+    identity = {
         "paper": paper.name,
         "figure": experiment.cells or experiment.figure,
         "version": software(),
@@ -120,21 +120,21 @@ def _run(
     }
     began = monotonic()
 
-    def tell(done: int, total: int, left: float | None) -> None:
+    def report_progress(finished: int, total: int, seconds_left: float | None) -> None:
         if progress is not None:
-            rest = "" if left is None else f", {left:.0f} s left"
-            progress(done, total, f"figure {experiment.figure}{rest}")
+            remaining = "" if seconds_left is None else f", {seconds_left:.0f} s left"
+            progress(finished, total, f"figure {experiment.figure}{remaining}")
 
-    found = run_cells(
-        [{**who, "digest": marks.of(key), "cell": key} for key in keys],
+    cell_values = run_cells(
+        [{**identity, "digest": marks.of(key), "cell": key} for key in keys],
         one_cell,
         Bench(sources, experiment.work),
         folder=folder,
         processes=processes,
-        progress=tell,
+        progress=report_progress,
         finished=lambda answer: FAILED not in answer,
     )
-    results = Results.of(map(Row, keys, found), asked)
+    results = Results.of(map(Row, keys, cell_values), request)
     verdicts = tuple(
         (finding, verdict_on(finding, results, experiment)) for finding in experiment.findings
     )
@@ -150,12 +150,12 @@ def one_cell(bench: Bench, key: Mapping[str, Any]) -> dict[str, Any]:
         bench.sources.ratings(cell["data"])
     try:
         with one_blas_thread():  # processes share the cores already
-            made = bench.work(bench.sources, cell)
+            values = bench.work(bench.sources, cell)
     except TacitError as fault:
-        made = {FAILED: fault.message}
+        values = {FAILED: fault.message}
     except Exception as fault:  # noqa: BLE001 - whatever it is, the other cells are worth having
-        made = {FAILED: one_line(f"{type(fault).__name__}: {fault}")}
-    return {**made, "seconds": round(monotonic() - began, 3)}
+        values = {FAILED: one_line(f"{type(fault).__name__}: {fault}")}
+    return {**values, "seconds": round(monotonic() - began, 3)}
 
 
 def verdict_on(finding: Finding, results: Results, experiment: Experiment) -> Verdict:
@@ -168,8 +168,8 @@ def verdict_on(finding: Finding, results: Results, experiment: Experiment) -> Ve
 
 
 def _missing(experiment: Experiment, sources: Sources) -> tuple[str, ...]:
-    there = sources.there(experiment.data)
-    return tuple(name for name in experiment.data if name not in there)
+    available = sources.there(experiment.data)
+    return tuple(name for name in experiment.data if name not in available)
 
 
 class Marks:
@@ -193,29 +193,29 @@ class Marks:
 
 def digest(folder: Path) -> str:
     """Of the names and bytes of all files below a folder."""
-    whole = hashlib.sha256()
-    for file in sorted(each for each in folder.rglob("*") if each.is_file()):
-        whole.update(str(file.relative_to(folder)).encode() + b"\0")
+    hasher = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        hasher.update(str(file.relative_to(folder)).encode() + b"\0")
         with file.open("rb") as stream:
             while chunk := stream.read(CHUNK):
-                whole.update(chunk)
-    return whole.hexdigest()[:16]
+                hasher.update(chunk)
+    return hasher.hexdigest()[:16]
 
 
 def source_of(work: Callable[[Sources, Key], Values]) -> str:
     """Of the code that computes: the rooms, and the module of this function."""
-    own = Path(inspect.getfile(work))
-    whole = hashlib.sha256(own.read_bytes())
-    whole.update(_rooms().encode())
-    return whole.hexdigest()[:16]
+    module_path = Path(inspect.getfile(work))
+    hasher = hashlib.sha256(module_path.read_bytes())
+    hasher.update(_rooms().encode())
+    return hasher.hexdigest()[:16]
 
 
 @cache
 def _rooms() -> str:
     root = Path(tacit.__file__).parent
-    whole = hashlib.sha256()
+    hasher = hashlib.sha256()
     for room in COMPUTING:
         for file in sorted((root / room).rglob("*.py")):
-            whole.update(file.relative_to(root).as_posix().encode() + b"\0")
-            whole.update(file.read_bytes())
-    return whole.hexdigest()
+            hasher.update(file.relative_to(root).as_posix().encode() + b"\0")
+            hasher.update(file.read_bytes())
+    return hasher.hexdigest()

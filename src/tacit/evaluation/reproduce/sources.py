@@ -90,11 +90,11 @@ class Sources:
         source = file if file.is_file() else folder
         return read(str(source), layout=SETS[name].layout)
 
-    def there(self, wanted: Iterable[str]) -> tuple[str, ...]:
+    def there(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of the wanted sets that are there; the sample if no folder was given."""
         if not self.folders:
             return (SAMPLE,)
-        return tuple(name for name in wanted if name in self.folders)
+        return tuple(name for name in names if name in self.folders)
 
 
 def look(folder: Path | None, *, quick: bool = False) -> Sources:
@@ -108,21 +108,21 @@ def look(folder: Path | None, *, quick: bool = False) -> Sources:
             place=str(folder),
             remedy="give a folder that holds " + where_to_put(("ml-100k",)),
         )
-    found = {
+    folders = {
         name: folder / name
         for name in SETS
         if (folder / name).is_dir() and _is(name, folder / name, named=True)
     }
-    here = [name for name in SETS if _is(name, folder, named=False)]
-    if here and here[0] not in found:
-        found[here[0]] = folder
-    if not found:
+    recognized = [name for name in SETS if _is(name, folder, named=False)]
+    if recognized and recognized[0] not in folders:
+        folders[recognized[0]] = folder
+    if not folders:
         raise DataError(
             "no data set of the papers is in it",
             place=str(folder),
             remedy="put there " + where_to_put(SETS),
         )
-    return Sources(found)
+    return Sources(folders)
 
 
 def where_to_put(names: Iterable[str]) -> str:
@@ -132,8 +132,8 @@ def where_to_put(names: Iterable[str]) -> str:
 
 def _is(name: str, folder: Path, *, named: bool) -> bool:
     """Whether a folder holds this data set; where its name does not tell, by size."""
-    known = SETS[name]
-    mark = next((folder / m for m in known.marks if (folder / m).exists()), None)
+    data_set = SETS[name]
+    mark = next((folder / m for m in data_set.marks if (folder / m).exists()), None)
     if mark is None:
         return False
     if named or folder.name == name:
@@ -144,7 +144,7 @@ def _is(name: str, folder: Path, *, named: bool) -> bool:
         return _films(mark) < SOME_FILMS
     if name == "netflix":
         return mark.is_file() or _films(mark) >= SOME_FILMS
-    return not known.largest or mark.stat().st_size <= known.largest
+    return not data_set.largest or mark.stat().st_size <= data_set.largest
 
 
 def _films(folder: Path) -> int:

@@ -69,8 +69,8 @@ class Assembled:
     @cached_property
     def first_state(self) -> State:
         """What is public before any round."""
-        first = self.method.first_state(self.public)
-        return replace(first, people=float(self.task.people))
+        initial = self.method.first_state(self.public)
+        return replace(initial, people=float(self.task.people))
 
     def state(self, arrays: Arrays) -> State:
         """The typed state of a message or a store."""
@@ -79,8 +79,8 @@ class Assembled:
     @cached_property
     def bounded(self) -> tuple[Event, ...]:
         """The events that a theorem covers."""
-        found = self.events.values()
-        return tuple(each for each in found if not isinstance(each, Unbounded))
+        events = self.events.values()
+        return tuple(event for event in events if not isinstance(event, Unbounded))
 
     def price(self, delta: float, unit: Unit | None = None, steps: int = 1) -> float:
         """Epsilon at `delta` of all that one device is asked; 0 where nothing is certified
@@ -91,14 +91,14 @@ class Assembled:
         task's unit one at that unit can take.
         """
         at = unit or self.task.unit
-        asked = (delta, steps, at)
-        if asked not in self._prices:
+        key = (delta, steps, at)
+        if key not in self._prices:
             from tacit.ledger.account.account import epsilon_of
             from tacit.ledger.account.cost import cost
 
             total = cost(self.bounded, at, steps)
-            self._prices[asked] = epsilon_of(total, delta) if self.bounded else 0.0
-        return self._prices[asked]
+            self._prices[key] = epsilon_of(total, delta) if self.bounded else 0.0
+        return self._prices[key]
 
     def round(self, index: int) -> Round:
         """The round at this place of the plan."""
@@ -141,8 +141,8 @@ class Assembled:
         """That a device sends in a round, whatever it rated; where it sends the rows of its
         own items alone, none that are known before."""
         return sum(
-            0 if each.sparse else packed_size(each.size * each.width, each.bits)
-            for each in self.layouts(index)
+            0 if layout.sparse else packed_size(layout.size * layout.width, layout.bits)
+            for layout in self.layouts(index)
         )
 
     def span(self, round_: Round, part: Part, devices: int | None = None) -> float:
@@ -153,16 +153,16 @@ class Assembled:
         damaged by a cheat.
         """
         size = part.bound.sensitivity("user", self.plan.limited)
-        each = min(size.l1, size.l2)
+        device_span = min(size.l1, size.l2)
         if isinstance(part.bound, FixedPoint | EntryGram):
             # every number by itself; a product is below its rows' limit
-            each = part.bound.limit * part.bound.steps + 1
-        if not isfinite(each):
+            device_span = part.bound.limit * part.bound.steps + 1
+        if not isfinite(device_span):
             return inf
         event = self.events.get(path := f"{round_.name}/{part.name}")
         reach = LONG_REACH if isinstance(event, Laplace | Unbounded) else REACH
-        many = self.task.cohort if devices is None else devices
-        return many * each + reach * self.noise_sd(path, many)
+        arrived = self.task.cohort if devices is None else devices
+        return arrived * device_span + reach * self.noise_sd(path, arrived)
 
     def noise_sd(self, path: str, arrived: int, groups: int = 1) -> float:
         """Of the noise that `arrived` devices and both servers add together, in steps, each
@@ -187,8 +187,8 @@ class Assembled:
             return 0.0
         variance = groups * SERVERS * self.server_noise(path).variance
         if self.devices_add:
-            one = spread_of(event).variance
-            variance += one * arrived / self.task.enough
+            event_variance = spread_of(event).variance
+            variance += event_variance * arrived / self.task.enough
         return sqrt(variance)
 
     @property
@@ -201,16 +201,16 @@ class Assembled:
         where devices add all of it, and to what a paper prints."""
         event = self.events.get(path)
         kinds = Gaussian | Laplace | Skellam
-        own = self.method.local or self.task.noise == "devices"
-        if own or not isinstance(event, kinds):
+        devices_only = self.method.local or self.task.noise == "devices"
+        if devices_only or not isinstance(event, kinds):
             return NO_SPREAD
-        found = spread_of(event)
-        if found.law == "skellam" and found.number > MOST_SKELLAM:
+        spread = spread_of(event)
+        if spread.law == "skellam" and spread.number > MOST_SKELLAM:
             raise SettingError(
                 f"the noise of {path} is too large for servers to draw as Skellam",
                 remedy="--noise servers, or a larger epsilon",
             )
-        return found
+        return spread
 
     def events_text(self) -> str:
         """The events as the recommender announces them."""
@@ -258,9 +258,9 @@ def assemble(task: Task) -> Assembled:
         events = plan.events(order.budget)
     elif order.budget is not None:
         events = federated_events(plan, order.budget, task.noise)
-    made = Assembled(task, method, public, plan, events)
-    check_bytes(made)
-    return made
+    assembled = Assembled(task, method, public, plan, events)
+    check_bytes(assembled)
+    return assembled
 
 
 def _check(plan: Plan, task: Task) -> None:
@@ -308,14 +308,14 @@ def _check_turns(plan: Plan, task: Task) -> None:
             )
 
 
-def check_bytes(made: Assembled) -> None:
+def check_bytes(assembled: Assembled) -> None:
     """Refuse, before anything is paid, a plan that would have devices send more than
     `MOST_BYTES` in a round."""
-    for index, round_ in enumerate(made.plan.rounds):
+    for index, round_ in enumerate(assembled.plan.rounds):
         # words have at most 8 bytes: most rounds are small enough without their layouts
         if 8 * sum(part.numbers for part in round_.parts) <= MOST_BYTES:
             continue
-        size = made.bytes_of(index)
+        size = assembled.bytes_of(index)
         if size > MOST_BYTES:
             raise SettingError(
                 f"a device would send {size:,} bytes in the round {round_.name}; at most "

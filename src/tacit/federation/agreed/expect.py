@@ -43,22 +43,24 @@ MOST_COLUMNS = 1000
 """Of taste: far more than any plan makes."""
 
 
-def announced(made: Assembled, index: int, payload: bytes | memoryview, rows: int) -> Announced:
+def announced(
+    assembled: Assembled, index: int, payload: bytes | memoryview, rows: int
+) -> Announced:
     """The payload of an announcement of round `index`. Refuses a state that the plan could
     not have led to before that round. `rows`: how many items the device has rated, where it
     gets the rows of those alone."""
-    received = made.scheme.received(payload)
-    shown = made.scheme.shows_items
+    received = assembled.scheme.received(payload)
+    shows_items = assembled.scheme.shows_items
     if not all(np.isfinite(array).all() for array in received.state.values()):
         raise SettingError("a round was announced with numbers that are none")
-    items = len(made.public.catalogue)
+    items = len(assembled.public.catalogue)
     try:
-        state = made.state(received.state)
+        state = assembled.state(received.state)
         free = state.free_axes()
-        for made_up in forms_before(made, index, state):
+        for made_up in forms_before(assembled, index, state):
             form = made_up.packed()
-            if shown:
-                form = {name: _own(array, items, rows) for name, array in form.items()}
+            if shows_items:
+                form = {name: _form_of_rows(array, items, rows) for name, array in form.items()}
             if _alike(received.state, form, free):
                 return Announced(state, received.beside)
     except (Failure, KeyError, ValueError, IndexError, TypeError, AttributeError, ArithmeticError):
@@ -70,57 +72,64 @@ def _strange() -> SettingError:
     return SettingError("a round was announced with a state that the task's plan does not lead to")
 
 
-def form_before(made: Assembled, index: int, state: State) -> State:
+def form_before(assembled: Assembled, index: int, state: State) -> State:
     """A state of the right form: the plan run on nothing at all, along the rounds that
     `state` says were run."""
     run = dict[str, Round]()
-    for round_ in made.plan.rounds[:index]:
-        if not passed_over(made.plan, round_, state, run):
+    for round_ in assembled.plan.rounds[:index]:
+        if not passed_over(assembled.plan, round_, state, run):
             run[round_.name] = round_
-    return _form(made, run)
+    return _form(assembled, run)
 
 
-def forms_before(made: Assembled, index: int, state: State) -> Iterator[State]:
+def forms_before(assembled: Assembled, index: int, state: State) -> Iterator[State]:
     """Of every way that the plan may have gone, the likeliest first: which of two rounds was
     run was told by an earlier state, and later ones need not tell it still."""
-    yield form_before(made, index, state)
-    for run in _ways(made, index):
-        yield _form(made, run)
+    yield form_before(assembled, index, state)
+    for run in _possible_runs(assembled, index):
+        yield _form(assembled, run)
 
 
-def _ways(made: Assembled, index: int) -> Iterator[dict[str, Round]]:
+def _possible_runs(assembled: Assembled, index: int) -> Iterator[dict[str, Round]]:
     """The rounds that may have been run before this one; one alone of those that stand for one
     another, and none of them where this is one."""
-    plan = made.plan
+    plan = assembled.plan
     if not plan.rivals:
         return
-    now = plan.rounds[index]
-    sets = [{first, *(rival.name for rival in rivals)} for first, rivals in plan.rivals.items()]
-    choices = [
-        sorted(names & {each.name for each in plan.rounds[:index]})
-        for names in sets
-        if now.name not in names
+    current = plan.rounds[index]
+    sets = [
+        {first_name, *(rival.name for rival in rivals)}
+        for first_name, rivals in plan.rivals.items()
     ]
-    for chosen in product(*(names for names in choices if names)):
-        left_out = set().union(*sets) - set(chosen)
-        yield {each.name: each for each in plan.rounds[:index] if each.name not in left_out}
+    choices = [
+        sorted(names & {round_.name for round_ in plan.rounds[:index]})
+        for names in sets
+        if current.name not in names
+    ]
+    for selection in product(*(names for names in choices if names)):
+        left_out = set().union(*sets) - set(selection)
+        yield {round_.name: round_ for round_ in plan.rounds[:index] if round_.name not in left_out}
 
 
-def _form(made: Assembled, run: Mapping[str, Round]) -> State:
+def _form(assembled: Assembled, run: Mapping[str, Round]) -> State:
     """What these rounds make of nothing.
 
     The few forms that were made last are kept, and a longer one is made from the longest of
     them that it begins with: a device that answers round after round absorbs each once.
     """
     names = tuple(run)
-    done = max((known for known in made.forms if names[: len(known)] == known), key=len, default=())
-    form = made.forms[done] if done else made.first_state
+    prefix = max(
+        (cached for cached in assembled.forms if names[: len(cached)] == cached),
+        key=len,
+        default=(),
+    )
+    form = assembled.forms[prefix] if prefix else assembled.first_state
     with np.errstate(all="ignore"):  # nothing divided by nothing
-        for name in names[len(done) :]:
+        for name in names[len(prefix) :]:
             form = run[name].absorb(form, nothing(run[name].parts))
-    made.forms[names] = form
-    while len(made.forms) > FORMS:
-        del made.forms[next(iter(made.forms))]
+    assembled.forms[names] = form
+    while len(assembled.forms) > FORMS:
+        del assembled.forms[next(iter(assembled.forms))]
     return form
 
 
@@ -131,27 +140,27 @@ def nothing(parts: tuple[Part, ...]) -> dict[str, Released]:
     }
 
 
-def _own(form: NDArray[Any], items: int, rows: int) -> NDArray[Any]:
+def _form_of_rows(form: NDArray[Any], items: int, rows: int) -> NDArray[Any]:
     """The form of the rows of some items alone."""
     if form.ndim and form.shape[0] == items:
         return np.zeros((rows, *form.shape[1:]), form.dtype)
     return form
 
 
-def _alike(found: Arrays, form: Arrays, free: Mapping[str, int]) -> bool:
+def _alike(received: Arrays, form: Arrays, free: Mapping[str, int]) -> bool:
     """The same names, kinds and shapes; free axes are of one length, whatever it is."""
-    if found.keys() != form.keys():
+    if received.keys() != form.keys():
         return False
     lengths = set[int]()
     for name, array in form.items():
-        one = np.atleast_1d(array)  # a single number travels as an array of one
-        other = found[name]
-        if (other.dtype.kind, other.ndim) != (one.dtype.kind, one.ndim):
+        expected = np.atleast_1d(array)  # a single number travels as an array of one
+        actual = received[name]
+        if (actual.dtype.kind, actual.ndim) != (expected.dtype.kind, expected.ndim):
             return False
-        shape = list(other.shape)
+        shape = list(actual.shape)
         if name in free:
             lengths.add(shape[free[name]])
-            shape[free[name]] = one.shape[free[name]]
-        if tuple(shape) != one.shape:
+            shape[free[name]] = expected.shape[free[name]]
+        if tuple(shape) != expected.shape:
             return False
     return len(lengths) <= 1 and all(0 < n <= MOST_COLUMNS for n in lengths)

@@ -26,31 +26,36 @@ from tacit.noise.device import choose, respond
 from tacit.rounds.round import Part, Released
 
 
-def own_report(part: Part, event: Event | None, given: Rows, label: int) -> NDArray[np.int64]:
+def device_report(part: Part, event: Event | None, rows: Rows, label: int) -> NDArray[np.int64]:
     """One device's words: its label and its randomized answer."""
-    check_rows(given, name=part.name, people=1, size=part.size)
-    if event is None or len(given.values) != 1:
+    check_rows(rows, name=part.name, people=1, size=part.size)
+    if event is None or len(rows.values) != 1:
         raise Failure(f"a device gives one randomized report to {part.name}, no more and no fewer")
     if part.choices:
         if not isinstance(event, RandomizedChoice):
             raise Failure(f"the event of {part.name} is no choice")
-        return np.array([[label, int(choose(event, given.values)[0])]])
-    bit = int(respond(event, np.clip(np.nan_to_num(given.values[:, 0]), -1, 1))[0])
-    return np.array([[label, 2 * int(given.index[0]) + (bit > 0)]])
+        return np.array([[label, int(choose(event, rows.values)[0])]])
+    bit = int(respond(event, np.clip(np.nan_to_num(rows.values[:, 0]), -1, 1))[0])
+    return np.array([[label, 2 * int(rows.index[0]) + (bit > 0)]])
 
 
-def heard(part: Part, event: Event | None, words: NDArray[Any]) -> Released:
+def aggregate_reports(part: Part, event: Event | None, words: NDArray[Any]) -> Released:
     """The release that the reports make together; those that make no sense are left out."""
-    found = words.astype("<u8").view("<i8")
-    most = part.choices or 2 * part.size
-    found = found[
-        (found[:, 0] >= 0) & (found[:, 0] < 1 << 53) & (found[:, 1] >= 0) & (found[:, 1] < most)
+    reports = words.astype("<u8").view("<i8")
+    limit = part.choices or 2 * part.size
+    reports = reports[
+        (reports[:, 0] >= 0)
+        & (reports[:, 0] < 1 << 53)
+        & (reports[:, 1] >= 0)
+        & (reports[:, 1] < limit)
     ]
     answers = Answers(part, event)
-    answers.count = len(found)
+    answers.count = len(reports)
     if part.choices:
-        answers.who, answers.said = [found[:, 0]], [found[:, 1]]
+        answers.who, answers.said = [reports[:, 0]], [reports[:, 1]]
     else:
-        place, bit = np.divmod(found[:, 1], 2)
-        answers.total += np.bincount(place, 2.0 * bit - 1, part.size).reshape(answers.total.shape)
+        coordinate, bit = np.divmod(reports[:, 1], 2)
+        answers.total += np.bincount(coordinate, 2.0 * bit - 1, part.size).reshape(
+            answers.total.shape
+        )
     return answers.released()

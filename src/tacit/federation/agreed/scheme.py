@@ -29,7 +29,7 @@ from tacit.hidden import shapes
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
 from tacit.noise.portion import portion
-from tacit.noise.whole import Spread, draw_whole
+from tacit.noise.whole import Spread, draw_server_noise
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round
 from tacit.rounds.state import State
@@ -109,7 +109,7 @@ class ServerNotes(Protocol):
         """The rows that a statement gives."""
 
 
-class Telling(ABC):
+class Briefing(ABC):
     """What the devices of one attempt are told.
 
     Guarantee: it follows from the attempt, the state and what the scheme keeps, and is
@@ -154,8 +154,8 @@ class Scheme(ABC):
     tables: ClassVar[tuple[str, ...]] = ()
     """Statements that make the aggregator's tables for this scheme."""
 
-    def __init__(self, made: Assembled) -> None:
-        self.made = made
+    def __init__(self, assembled: Assembled) -> None:
+        self.made = assembled
 
     @classmethod
     @abstractmethod
@@ -167,20 +167,20 @@ class Scheme(ABC):
         """How a part of a round is sent and summed."""
 
     @abstractmethod
-    def tell(self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes) -> Telling:
-        """What the devices of an attempt are told. `kept` is what the recommender keeps for
+    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+        """What the devices of an attempt are told. `stored` is what the recommender keeps for
         the scheme, `secret` its own half of the attempt's key."""
 
     @abstractmethod
     def received(self, payload: bytes | memoryview) -> Received:
         """A payload on its arrival at a device."""
 
-    def rows(self, layout: PartLayout, asked: Holding) -> NDArray[np.uint32]:
+    def rows(self, layout: PartLayout, holding: Holding) -> NDArray[np.uint32]:
         """Which rows of a sparse part a device sends: those of its own items."""
-        return asked.items
+        return holding.items
 
     @abstractmethod
-    def added(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[Any]:
+    def added(self, path: str, layout: PartLayout, holding: Holding, rows: int) -> NDArray[Any]:
         """What a device adds to its contribution of `rows` rows to the part at `path`
         (`round/part`), modulo 2^bits: its share of the noise, and whatever it was given to
         add."""
@@ -242,15 +242,15 @@ class PlainScheme(Scheme):
             spread=spread.number,
         )
 
-    def tell(self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes) -> Telling:
+    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
         """The public state, the same for everybody."""
-        return _ToldAll(pack_state(state.packed()))
+        return _CommonBriefing(pack_state(state.packed()))
 
     def received(self, payload: bytes | memoryview) -> Received:
         """The public state, and nothing beside it."""
         return Received(unpack_state(payload))
 
-    def added(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[Any]:
+    def added(self, path: str, layout: PartLayout, holding: Holding, rows: int) -> NDArray[Any]:
         """Its share of the noise, whatever was announced: the share follows from the task
         that the device itself has assembled."""
         noise = self._noise(path, rows * layout.width)
@@ -281,12 +281,12 @@ def with_noise(layout: PartLayout, sum_: Section) -> Section:
     if not layout.law:
         return sum_
     spread = Spread(layout.law, layout.spread)
-    drawn = draw_whole(spread, sum_.words.size).reshape(sum_.words.shape)
-    return Section(sum_.rows, sum_.words + words(drawn, layout.bits))
+    noise = draw_server_noise(spread, sum_.words.size).reshape(sum_.words.shape)
+    return Section(sum_.rows, sum_.words + words(noise, layout.bits))
 
 
 @dataclass(frozen=True)
-class _ToldAll(Telling):
+class _CommonBriefing(Briefing):
     """The same for every device."""
 
     alike = True
@@ -315,20 +315,20 @@ def scheme_of(task: Task) -> type[Scheme]:
     is not to be sound."""
     if task.calibration == "sound" or task.method not in PRINTED:
         return PlainScheme
-    return _found(PRINTED[task.method])
+    return _load_scheme(PRINTED[task.method])
 
 
 def scheme_of_layouts(parts: tuple[PartLayout, ...]) -> type[Scheme]:
     """The scheme of a round, as the aggregator knows it."""
-    return _found(HUA) if any(part.printed for part in parts) else PlainScheme
+    return _load_scheme(HUA) if any(part.printed for part in parts) else PlainScheme
 
 
 def printed_tables() -> tuple[tuple[str, ...], ...]:
     """What an aggregator keeps for each of the printed schemes."""
-    return tuple(_found(place).tables for place in PRINTED.values())
+    return tuple(_load_scheme(address).tables for address in PRINTED.values())
 
 
-def _found(place: str) -> type[Scheme]:
-    module, name = place.split(":")
-    found: type[Scheme] = vars(import_module(module))[name]
-    return found
+def _load_scheme(address: str) -> type[Scheme]:
+    module, name = address.split(":")
+    scheme_class: type[Scheme] = vars(import_module(module))[name]
+    return scheme_class

@@ -87,10 +87,10 @@ class KnownServer:
             card = json.loads(answer.body)
         except (ValueError, RecursionError):
             raise Failure("the server's card of keys does not parse") from None
-        known = believed(card, self.pin)
+        public_keys = believed(card, self.pin)
         self.pin = card["identity"]
-        self.keys = {name_of(key): key for key in known}
-        self.current = name_of(known[0])
+        self.keys = {name_of(key): key for key in public_keys}
+        self.current = name_of(public_keys[0])
 
 
 def too_long() -> Failure:
@@ -150,13 +150,13 @@ class Conversation:
         """Set the clock by a refusal that says the server's time."""
         try:
             facts = json.loads(body)
-            now, after = int(facts["time"]), int(facts["after"])
+            server_time, last_accepted = int(facts["time"]), int(facts["after"])
         except (*NO_JSON, OverflowError):
             return
-        if not (0 <= now < LATEST and 0 <= after < LATEST):
+        if not (0 <= server_time < LATEST and 0 <= last_accepted < LATEST):
             return  # no stamp would be larger, and this device never heard again
-        self._offset = now - time.time_ns()
-        self._last = after
+        self._offset = server_time - time.time_ns()
+        self._last = last_accepted
 
     def mask_secret(self, key: str) -> bytes:
         """What masks are keyed with, under one of the recommender's exchange keys."""
@@ -173,7 +173,7 @@ class Conversation:
         """
         papers = papers or Papers()
         token = papers.token
-        more = {} if token is None else {"tacit-token": token}
+        headers = {} if token is None else {"tacit-token": token}
         pairs = ((self.recommender, papers.ticket), (self.aggregator, papers.aggregator_ticket))
         for server, ticket in pairs:
             facts = {"public": self.public.hex()}
@@ -181,27 +181,27 @@ class Conversation:
                 facts["ticket"] = ticket
             if papers.evidence:
                 facts["evidence"] = papers.evidence
-            await self.call(server, "/v1/enrol", json.dumps(facts).encode(), more)
+            await self.call(server, "/v1/enrol", json.dumps(facts).encode(), headers)
 
     async def rotate(self, private: bytes) -> Conversation:
         """The same device with a new key. If it is cut short, call it again with the same one."""
-        new = Conversation(self.web, self.recommender, self.aggregator, private, self.name)
+        renewed = Conversation(self.web, self.recommender, self.aggregator, private, self.name)
         for server in (self.recommender, self.aggregator):
             try:
-                await self._bring(server, new)
+                await self._bring(server, renewed)
             except TurnedDown as refused:
                 if refused.status != 409:
                     raise
                 # the clock was ahead at the last rotation: now the stamp follows that one
-                await self._bring(server, new)
-        return new
+                await self._bring(server, renewed)
+        return renewed
 
-    async def _bring(self, server: KnownServer, new: Conversation) -> None:
+    async def _bring(self, server: KnownServer, renewed: Conversation) -> None:
         """Show a server the new key."""
         stamp = self.stamp()
-        mac = shared_secrets(new.private, server.keys[server.current]).mac
+        mac = shared_secrets(renewed.private, server.keys[server.current]).mac
         facts = {
-            "public": new.public.hex(),
+            "public": renewed.public.hex(),
             "stamp": stamp,
             "proof": rotation_proof(mac, self.name, stamp),
         }
@@ -216,7 +216,7 @@ class Conversation:
         server: KnownServer,
         path: str,
         body: bytes,
-        more: dict[str, str] | None = None,
+        extra_headers: dict[str, str] | None = None,
         most: int = SHORT,
     ) -> bytes:
         """A request with its MAC; the answer, of at most so many bytes, with its MAC checked.
@@ -233,7 +233,7 @@ class Conversation:
             "tacit-key": server.current,
             "tacit-head": head_tag(mac_key, "POST", path, len(body)),
             "tacit-mac": mac,
-            **(more or {}),
+            **(extra_headers or {}),
         }
         try:
             answer = await self.web.post(server.url, path, body, headers, most)
@@ -271,10 +271,10 @@ class Conversation:
 def _reason(body: bytes) -> str:
     """What a refusal says, if it says something that can be shown."""
     try:
-        said = json.loads(body)["error"]
+        reason = json.loads(body)["error"]
     except NO_JSON:
         return ""
-    text = said if isinstance(said, str) else ""
+    text = reason if isinstance(reason, str) else ""
     return text[:MOST_REASON] if text.isprintable() else ""
 
 
@@ -309,7 +309,7 @@ async def fetch_task(
         raise Failure("the task is not signed by the recommender's identity")
     try:
         facts = json.loads(body)
-        given, events = facts["task"], facts["events"]
+        task_facts, events = facts["task"], facts["events"]
         named = facts["aggregator"]
         identity, url = named["identity"], named["url"]
         # one spelling: two of one identity would pass for two servers
@@ -318,7 +318,7 @@ async def fetch_task(
     except NO_JSON:
         raise Failure("what the recommender signed is no task") from None
     try:
-        task = Task.model_validate(given)
+        task = Task.model_validate(task_facts)
         announced = EVENTS.validate_python(events)
     except ValidationError:
         raise Failure(
@@ -326,8 +326,8 @@ async def fetch_task(
         ) from None
     if name is not None and task.name != name:
         raise Failure("the recommender answered with another task")
-    made = _assembled(task)
-    if announced != tuple(made.events.values()):
+    assembled = _assembled(task)
+    if announced != tuple(assembled.events.values()):
         raise Failure(
             "the announced noise is not what this plan and budget ask for",
             remedy="upgrade, or do not take part",
@@ -339,4 +339,4 @@ async def fetch_task(
             "the task names another aggregator than the one pinned",
             remedy="ask its owner before going on",
         )
-    return made, KnownServer(url, identity)
+    return assembled, KnownServer(url, identity)

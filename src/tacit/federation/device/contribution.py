@@ -24,13 +24,13 @@ def contributed(round_: Round, block: Block, state: State) -> Mapping[str, Rows]
     she adds nothing, with noise and mask like everybody, and her personal state stays as it
     was; bounds make the same of numbers that are none.
     """
-    before = {name: each.copy() for name, each in block.personal.items()}
+    saved = {name: array.copy() for name, array in block.personal.items()}
     try:
         with np.errstate(all="ignore"):
             return round_.contribute(block, state)
     except ABSURD:
-        for name, each in before.items():
-            block.personal[name][...] = each
+        for name, array in saved.items():
+            block.personal[name][...] = array
         return {part.name: _nothing(part) for part in round_.parts}
 
 

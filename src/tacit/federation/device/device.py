@@ -25,12 +25,12 @@ from tacit.bound.base import Rows
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import Announced, announced
-from tacit.federation.agreed.report import own_report
+from tacit.federation.agreed.report import device_report
 from tacit.federation.agreed.scheme import Holding
 from tacit.federation.device.contribution import contributed
-from tacit.federation.device.own import own_integers, paid
+from tacit.federation.device.own import charged_event, device_integers
 from tacit.federation.device.policy import Policy
-from tacit.federation.device.realised import own_event
+from tacit.federation.device.realised import realised_event
 from tacit.federation.protocol.grown import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
@@ -62,7 +62,7 @@ class Sent:
 
 
 @dataclass
-class _Read:
+class _ReadPayload:
     """A payload that is looked at several times on its way to an answer."""
 
     payload: memoryview
@@ -82,7 +82,7 @@ class Device:
 
     def __init__(
         self,
-        made: Assembled,
+        assembled: Assembled,
         label: int,
         items: NDArray[np.uint32],
         values: NDArray[np.float64],
@@ -92,21 +92,21 @@ class Device:
     ) -> None:
         if len(items) > 1 and (np.diff(items.astype(np.int64)) <= 0).any():
             raise Failure("a device's items must ascend")
-        self.made = made
+        self.made = assembled
         self.label = label
         self.policy = policy
         self._secret = secret
         self.items = items
         self.values = values
         self.times = times
-        most = made.task.max_ratings
-        if most is not None and len(items) > most:
-            self._keep(most)
+        limit = assembled.task.max_ratings
+        if limit is not None and len(items) > limit:
+            self._keep(limit)
         self.personal: dict[str, NDArray[np.float64]] = {}
-        self.held = Held(made.first_state.growing())
+        self.held = Held(assembled.first_state.growing())
         """Rows of public arrays that it need not be sent again."""
         self.sent: Sent | None = None
-        self._read: _Read | None = None
+        self._read: _ReadPayload | None = None
         self.turns = 0
         self.key_name = ""
         """Of the key that masks are made with: words under an older one are of no use to
@@ -115,23 +115,23 @@ class Device:
         """The events of its last fresh answer, with the norms of what it really added."""
         self.ran: set[str] = set()
         """Names of the rounds that it has answered."""
-        drawn = digest(b"place", secret, made.task.name.encode())
-        self.place = int(drawn[:PLACE_DIGITS], 16)
+        place_digest = digest(b"place", secret, assembled.task.name.encode())
+        self.place = int(place_digest[:PLACE_DIGITS], 16)
         """Drawn once for a task, never from ratings: in which slice of the people it is."""
         self.check_task()
-        self.weight = policy.weight(made)
+        self.weight = policy.weight(assembled)
         """What all its numbers are multiplied by, for who asked for less; nobody is told."""
 
-    def _keep(self, most: int) -> None:
-        """At most `most` ratings, by a hash keyed with the device's secret: never by value
+    def _keep(self, limit: int) -> None:
+        """At most `limit` ratings, by a hash keyed with the device's secret: never by value
         or time."""
         from tacit.bound.limit import mix
 
         key = np.uint64(int.from_bytes(self._secret[:8], "little"))
         order = np.argsort(mix(self.items.astype(np.uint64) ^ key), kind="stable")
-        chosen = np.sort(order[:most])
-        self.items, self.values = self.items[chosen], self.values[chosen]
-        self.times = self.times[chosen] if self.times is not None else None
+        retained = np.sort(order[:limit])
+        self.items, self.values = self.items[retained], self.values[retained]
+        self.times = self.times[retained] if self.times is not None else None
 
     def check_task(self) -> None:
         """Refuse a task that is weaker than the owner accepts, before anything is computed."""
@@ -139,40 +139,40 @@ class Device:
 
     # ---------------------------------------------------------------- what it is asked
 
-    def asked(self, told: Announcement, payload: memoryview) -> str:
+    def asked(self, announcement: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
         read = self._look(payload)
-        terms = f"{told.task} {told.round} {told.nonce} {told.key} {self.key_name}"
+        terms = f"{announcement.task} {announcement.round} {announcement.nonce} {announcement.key} {self.key_name}"
         if read.terms != terms:
             read.asked = digest(terms.encode(), read.digest.encode())
             read.terms = terms
         return read.asked
 
-    def _look(self, payload: memoryview) -> _Read:
+    def _look(self, payload: memoryview) -> _ReadPayload:
         """A payload with its digest, which is remembered until it is answered."""
         if self._read is None or self._read.payload is not payload:
-            self._read = _Read(payload, digest(payload))
+            self._read = _ReadPayload(payload, digest(payload))
         return self._read
 
-    def known(self, told: Announcement, payload: memoryview) -> bool:
+    def known(self, announcement: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
-        return self.sent is not None and self.sent.asked == self.asked(told, payload)
+        return self.sent is not None and self.sent.asked == self.asked(announcement, payload)
 
-    def events(self, told: Announcement, payload: memoryview) -> list[Event]:
+    def events(self, announcement: Announcement, payload: memoryview) -> list[Event]:
         """What a fresh answer to this announcement costs: one turn of each part. Refuses
         what the plan does not ask for."""
-        round_ = self._round(told)
-        self._checked(told, payload)
+        round_ = self._round(announcement)
+        self._checked(announcement, payload)
         paths = [f"{round_.name}/{part.name}" for part in round_.parts]
-        found = [self.made.events[path] for path in paths if path in self.made.events]
+        part_events = [self.made.events[path] for path in paths if path in self.made.events]
         once = {"times": 1, "beside": None, "instead": None}
         return [
-            paid(e, self.weight).model_copy(update=once)
-            for e in found
+            charged_event(e, self.weight).model_copy(update=once)
+            for e in part_events
             if not isinstance(e, Unbounded)
         ]
 
-    def _round(self, told: Announcement) -> Round:
+    def _round(self, announcement: Announcement) -> Round:
         """The announced round, if it is one of this task on the terms of this task.
 
         Fewer shares than the task counts on may be announced (each device then adds its
@@ -180,33 +180,33 @@ class Device:
         """
         task = self.made.task
         count = len(self.made.plan.rounds)
-        if told.task != task.name or not 0 <= told.round < count:
+        if announcement.task != task.name or not 0 <= announcement.round < count:
             raise SettingError("a round of another task was announced")
-        if self.sent is not None and told.round < self.sent.round:
+        if self.sent is not None and announcement.round < self.sent.round:
             raise SettingError("a round was announced that is before one that was answered")
         # else nobody's noise but one's own counts
         shared = not self.made.method.local
-        enough = floor(task.honest * told.least + 1e-9)
-        if told.least != task.least or (shared and told.enough > enough):
+        enough = floor(task.honest * announcement.least + 1e-9)
+        if announcement.least != task.least or (shared and announcement.enough > enough):
             raise SettingError("the announced cohort or noise is not the one of the task")
-        if told.joined < told.least:
+        if announcement.joined < announcement.least:
             raise SettingError("a round was announced with fewer devices than its least cohort")
-        return self.made.round(told.round)
+        return self.made.round(announcement.round)
 
-    def _checked(self, told: Announcement, payload: memoryview) -> Announced:
+    def _checked(self, announcement: Announcement, payload: memoryview) -> Announced:
         """What the announcement brought, if this device may answer it."""
-        if not self.turns_left(told.round):
+        if not self.turns_left(announcement.round):
             raise BudgetError("this device has taken all the turns that the plan has priced")
         read = self._look(payload)
-        if read.found is None or read.round != told.round:
+        if read.found is None or read.round != announcement.round:
             rows = len(self.items)
-            read.found = announced(self.made, told.round, payload, rows)
-            read.round = told.round
-        found = read.found
-        round_ = self.made.round(told.round)
+            read.found = announced(self.made, announcement.round, payload, rows)
+            read.round = announcement.round
+        contents = read.found
+        round_ = self.made.round(announcement.round)
         self._check_slice(round_)
-        self._check_choice(told.round, found.state)
-        return found
+        self._check_choice(announcement.round, contents.state)
+        return contents
 
     def _check_slice(self, round_: Round) -> None:
         part = round_.takes_part
@@ -220,17 +220,17 @@ class Device:
     def _check_choice(self, index: int, state: State) -> None:
         """Of rounds that stand for one another one is answered, the right one."""
         plan, round_ = self.made.plan, self.made.round(index)
-        first = round_.instead or round_.name
-        others = {each.name for each in plan.rounds if each.instead == first}
-        if not others:
+        first_name = round_.instead or round_.name
+        rivals = {candidate.name for candidate in plan.rounds if candidate.instead == first_name}
+        if not rivals:
             return
-        lost = self.sent is not None and self.sent.round == index  # asked anew
-        run = self.ran - ({round_.name} if lost else set())
+        is_repeated = self.sent is not None and self.sent.round == index  # asked anew
+        run = self.ran - ({round_.name} if is_repeated else set())
         try:
             passed = passed_over(plan, round_, state, run)
         except (ArithmeticError, ValueError):  # of a state that is absurd
             passed = True
-        if (others | {first}) & run or passed:
+        if (rivals | {first_name}) & run or passed:
             raise SettingError(
                 f"the round {round_.name} was announced where another takes its place"
             )
@@ -248,9 +248,9 @@ class Device:
             return True
         series = self.made.plan.rounds[index - part.index :]
         names = {
-            each.name
-            for k, each in enumerate(series)
-            if isinstance(each.takes_part, Turns) and each.takes_part.index == k
+            turn.name
+            for k, turn in enumerate(series)
+            if isinstance(turn.takes_part, Turns) and turn.takes_part.index == k
         }
         return len(names & self.ran - {round_.name}) < part.most
 
@@ -259,76 +259,82 @@ class Device:
         """Whether no round that may still come is one for this device."""
         if self.made.scheme.shows_items:  # printed rounds have no turns to keep
             return False
-        first = 0 if self.sent is None else self.sent.round
-        last = len(self.made.plan.rounds)
-        return not any(self.turns_left(index) for index in range(first, last))
+        begin = 0 if self.sent is None else self.sent.round
+        end = len(self.made.plan.rounds)
+        return not any(self.turns_left(index) for index in range(begin, end))
 
     # ---------------------------------------------------------------- what it answers
 
-    def answer(self, told: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
+    def answer(self, announcement: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
         """The upload for an announcement. The caller has paid for `events` unless it is
         `known`.
 
         Asked for the same round with another state, it starts from the personal state that
         it had before its first answer, as if that had never been given.
         """
-        round_ = self._round(told)
-        if self.sent is None or not self.known(told, payload):
-            found = self._checked(told, payload)
-            before: Mapping[str, NDArray[np.float64]] = self.personal
-            if self.sent is not None and self.sent.round == told.round:
-                before = self.sent.before  # asked anew: start from where it started
-            self.personal = {name: array.copy() for name, array in before.items()}
+        round_ = self._round(announcement)
+        if self.sent is None or not self.known(announcement, payload):
+            contents = self._checked(announcement, payload)
+            personal_before: Mapping[str, NDArray[np.float64]] = self.personal
+            if self.sent is not None and self.sent.round == announcement.round:
+                personal_before = self.sent.before  # asked anew: start from where it started
+            self.personal = {name: array.copy() for name, array in personal_before.items()}
             key = round_key(
-                mask_secret, told.task, told.round, told.nonce, self._look(payload).digest
+                mask_secret,
+                announcement.task,
+                announcement.round,
+                announcement.nonce,
+                self._look(payload).digest,
             )
-            rows, sent = self._words(round_, told, found, key)
-            asked = self.asked(told, payload)
-            self.sent = Sent(told.round, asked, rows, sent, before)
+            rows, sent_payload = self._words(round_, announcement, contents, key)
+            request_digest = self.asked(announcement, payload)
+            self.sent = Sent(
+                announcement.round, request_digest, rows, sent_payload, personal_before
+            )
             self._read = None
             self.turns += 1
             self.ran.add(round_.name)
         header = Upload(
-            task=told.task,
-            round=told.round,
-            attempt=told.attempt,
+            task=announcement.task,
+            round=announcement.round,
+            attempt=announcement.attempt,
             least=self.made.task.least,
-            ticket=told.ticket,
+            ticket=announcement.ticket,
             rows=self.sent.rows,
-            layouts=self.made.agreed(told.round),
+            layouts=self.made.agreed(announcement.round),
         )
         return pack(header, self.sent.payload)
 
     def _words(
-        self, round_: Round, told: Announcement, found: Announced, key: bytes
+        self, round_: Round, announcement: Announcement, contents: Announced, key: bytes
     ) -> tuple[tuple[int, ...], bytes]:
         """Counts of the rows of sparse parts, and the payload: contribution, what the scheme
         adds, and the mask, part by part. Personal state moves on."""
         block = self._block(round_)
-        given = contributed(round_, block, found.state)
-        for kept in round_.personal:
-            self.personal[kept.name] = block.personal[kept.name]
-        asked = Holding(told, found.beside, self.items, self._secret)
+        contributions = contributed(round_, block, contents.state)
+        for personal_array in round_.personal:
+            self.personal[personal_array.name] = block.personal[personal_array.name]
+        holding = Holding(announcement, contents.beside, self.items, self._secret)
         self.moved = []
         rows, out = list[int](), list[bytes]()
-        layouts = self.made.layouts(told.round)
+        layouts = self.made.layouts(announcement.round)
         for part, layout in zip(round_.parts, layouts, strict=True):
             path = f"{round_.name}/{part.name}"
             event = self.made.events.get(path)
             if layout.report:
                 self._note(event)
-                report = own_report(part, event, given[part.name], self.label)
+                report = device_report(part, event, contributions[part.name], self.label)
                 out.append(report.astype("<i8").tobytes())
                 continue
-            own = self.made.scheme.rows(layout, asked)
-            whole = self._whole(part, layout, given[part.name], len(own))
-            self._note(None if event is None else own_event(event, whole))
-            masked = words(whole, layout.bits)
-            masked += self.made.scheme.added(path, layout, asked, len(whole))
-            masked += mask(key, layout.name, len(whole), layout.width, layout.bits)
+            sent_rows = self.made.scheme.rows(layout, holding)
+            contribution = self._whole(part, layout, contributions[part.name], len(sent_rows))
+            self._note(None if event is None else realised_event(event, contribution))
+            masked = words(contribution, layout.bits)
+            masked += self.made.scheme.added(path, layout, holding, len(contribution))
+            masked += mask(key, layout.name, len(contribution), layout.width, layout.bits)
             if layout.sparse:
-                rows.append(len(own))
-                out.append(own.astype("<u4").tobytes())
+                rows.append(len(sent_rows))
+                out.append(sent_rows.astype("<u4").tobytes())
             out.append(packed(masked, layout.bits))
         return tuple(rows), b"".join(out)
 
@@ -341,20 +347,20 @@ class Device:
         """A block of one. Where a device gets only the rows of its own items, they are
         numbered from 0."""
         count = len(self.items)
-        for kept in round_.personal:
-            self.personal.setdefault(kept.name, np.zeros((1, kept.width)))
-        shown = self.made.scheme.shows_items
+        for personal_array in round_.personal:
+            self.personal.setdefault(personal_array.name, np.zeros((1, personal_array.width)))
+        shows_items = self.made.scheme.shows_items
         return Block(
             np.array([self.label], np.int64),
             np.array([0, count], np.int64),
-            np.arange(count, dtype=np.uint32) if shown else self.items,
+            np.arange(count, dtype=np.uint32) if shows_items else self.items,
             self.values,
             self.times,
             0,
             self.personal,
         )
 
-    def _whole(self, part: Part, layout: PartLayout, given: Rows, count: int) -> NDArray[np.int64]:
+    def _whole(self, part: Part, layout: PartLayout, rows: Rows, count: int) -> NDArray[np.int64]:
         """The contribution to a part, clipped, on the grid and times its weight."""
         size = count if layout.sparse else part.size
-        return own_integers(part, size, given, self.weight)
+        return device_integers(part, size, rows, self.weight)

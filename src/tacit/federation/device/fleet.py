@@ -45,25 +45,25 @@ class FleetReport:
 
 
 def make_devices(
-    made: Assembled, ratings: Ratings, count: int, policy: Policy, first: int = 0
+    assembled: Assembled, ratings: Ratings, count: int, policy: Policy, first: int = 0
 ) -> list[Device]:
     """The first `count` people of a data set as devices; items outside the task's catalogue
     are left out."""
-    index = made.public.catalogue.index
+    index = assembled.public.catalogue.index
     rows = np.array([index.get(name, -1) for name in ratings.items], np.int64)
-    schema = made.public.schema
+    schema = assembled.public.schema
     out = list[Device]()
     for person in range(first, min(first + count, ratings.n_users)):
         cells = ratings.row(person)
-        own = rows[ratings.item[cells]]
-        order = np.argsort(own, kind="stable")
-        order = order[own[order] >= 0]
+        item_rows = rows[ratings.item[cells]]
+        order = np.argsort(item_rows, kind="stable")
+        order = order[item_rows[order] >= 0]
         value = ratings.value[cells].astype(np.float64)
         value = (value - schema.middle) / schema.unit_width
         time = None if ratings.time is None else ratings.time[cells][order]
-        items, values = own[order].astype(np.uint32), value[order]
+        items, values = item_rows[order].astype(np.uint32), value[order]
         secret = bits.fresh().token(32)
-        out.append(Device(made, person, items, values, time, policy, secret))
+        out.append(Device(assembled, person, items, values, time, policy, secret))
     return out
 
 
@@ -98,13 +98,13 @@ async def run_fleet(
         recommender = KnownServer(url.rstrip("/"), pin)
         try:
             await recommender.learn(web)
-            made, aggregator = await fetch_task(web, recommender, aggregator_pin, task)
+            assembled, aggregator = await fetch_task(web, recommender, aggregator_pin, task)
             await aggregator.learn(web)
         except Away as error:
             raise Failure(
                 f"a server cannot be reached ({error})", remedy="check its address and --ca"
             ) from None
-        fleet = make_devices(made, ratings, devices or ratings.n_users, policy, first)
+        fleet = make_devices(assembled, ratings, devices or ratings.n_users, policy, first)
         keys = privates or [new_exchange()[0] for _ in fleet]
         links = [Conversation(web, recommender, aggregator, key) for key in keys[: len(fleet)]]
         cap = (policy.epsilon, policy.delta)
@@ -112,11 +112,11 @@ async def run_fleet(
         report = FleetReport(devices=len(fleet))
         try:
             await _enrol(links, papers or [Papers()])
-            wallet = Wallet(books, policy.steps(made))
+            wallet = Wallet(books, policy.steps(assembled))
             await asyncio.gather(
                 *(
-                    _one(report, links[place], device, place, wallet, rounds, vanish)
-                    for place, device in enumerate(fleet)
+                    _run_device(report, links[position], device, position, wallet, rounds, vanish)
+                    for position, device in enumerate(fleet)
                 )
             )
         finally:
@@ -131,26 +131,28 @@ async def _enrol(links: Sequence[Conversation], papers: Sequence[Papers]) -> Non
     """Make all devices known, some at a time."""
     gate = asyncio.Semaphore(ENROL_AT_ONCE)
 
-    async def one(link: Conversation, own: Papers) -> None:
+    async def enrol_one(link: Conversation, credentials: Papers) -> None:
         async with gate:
-            await enrol_patiently(link, own)
+            await enrol_patiently(link, credentials)
 
-    shown = [*papers, *(papers[-1] for _ in links)][: len(links)]
-    await asyncio.gather(*map(one, links, shown))
+    device_papers = [*papers, *(papers[-1] for _ in links)][: len(links)]
+    await asyncio.gather(*map(enrol_one, links, device_papers))
 
 
-async def _one(
+async def _run_device(
     report: FleetReport,
     link: Conversation,
     device: Device,
-    place: int,
+    position: int,
     wallet: Wallet,
     rounds: int | None,
     vanish: Vanish,
 ) -> None:
     """One device; what stops it is written down, and stops no other."""
     try:
-        await take_part(link, device, place, wallet, rounds=rounds, log=report.log, vanish=vanish)
+        await take_part(
+            link, device, position, wallet, rounds=rounds, log=report.log, vanish=vanish
+        )
     except BudgetError:
         report.at_cap += 1
     except TacitError as error:

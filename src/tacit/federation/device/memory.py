@@ -23,7 +23,7 @@ from tacit.federation.protocol.keys import new_exchange
 from tacit.federation.protocol.wire import Announcement
 from tacit.noise import bits
 from tacit.spoken import noted, notice
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 NOTE = "note"
 PAYLOAD = "payload"
@@ -61,25 +61,25 @@ def known_facts(home: Path) -> dict[str, Any]:
     if path.is_file():
         facts: dict[str, Any] = json.loads(path.read_text())
         return facts
-    made = {
+    new_facts = {
         "private": new_exchange()[0].hex(),
         "secret": bits.fresh().token(32).hex(),
         "label": bits.fresh().below(1 << 53),
     }
-    keep_facts(home, made)
-    return made
+    keep_facts(home, new_facts)
+    return new_facts
 
 
 def keep_facts(home: Path, facts: dict[str, Any]) -> None:
     """Write the device's facts down."""
-    write_whole(home / "device.json", json.dumps(facts).encode())
+    write_atomically(home / "device.json", json.dumps(facts).encode())
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Whole or not at all, and its owner's alone. What cannot be written is not sent
     either: a disk that is full ends a device in plain words."""
     remedy = "make room, and start the device again: it goes on where it was"
-    with whole(path, private=True, durable=True, remedy=remedy) as file:
+    with open_atomic(path, private=True, durable=True, remedy=remedy) as file:
         file.write(data)
 
 
@@ -92,11 +92,11 @@ class MemorisedDevice(Device):
     """
 
     def __init__(
-        self, home: Path, made: Assembled, ratings: str, policy: Policy, facts: dict[str, Any]
+        self, home: Path, assembled: Assembled, ratings: str, policy: Policy, facts: dict[str, Any]
     ) -> None:
-        values = own_ratings(made, ratings)
+        values = own_ratings(assembled, ratings)
         super().__init__(
-            made,
+            assembled,
             int(facts["label"]) % (1 << 53),
             np.array(sorted(values), np.uint32),
             np.array([values[row] for row in sorted(values)]),
@@ -105,28 +105,28 @@ class MemorisedDevice(Device):
             bytes.fromhex(facts["secret"]),
         )
         self.realised = Realised(home)
-        self._path = home / f"memory-{made.task.name}.safetensors"
+        self._path = home / f"memory-{assembled.task.name}.safetensors"
         if self._path.is_file():
             self._recall(unpack_state(self._path.read_bytes()))
 
-    def _recall(self, kept: dict[str, Any]) -> None:
-        note = json.loads(kept[NOTE].tobytes())
-        self.personal = _named(kept, NOW)
+    def _recall(self, stored: dict[str, Any]) -> None:
+        note = json.loads(stored[NOTE].tobytes())
+        self.personal = _named(stored, NOW)
         self.turns, self.ran = note["turns"], set(note.get("ran", ()))
         self.sent = Sent(
             note["round"],
             note["asked"],
             tuple(note["rows"]),
-            kept[PAYLOAD].tobytes(),
-            _named(kept, BEFORE),
+            stored[PAYLOAD].tobytes(),
+            _named(stored, BEFORE),
         )
 
-    def answer(self, told: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
+    def answer(self, announcement: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
         """The upload, after it and what it really cost were written down."""
-        fresh = not self.known(told, payload)
-        body = super().answer(told, payload, mask_secret)
+        fresh = not self.known(announcement, payload)
+        body = super().answer(announcement, payload, mask_secret)
         if fresh and self.moved:
-            write_whole(self.realised.path, self.realised.add(self.moved))
+            write_atomically(self.realised.path, self.realised.add(self.moved))
         sent = self.sent
         if sent is None:
             raise Failure("a device lost what it was about to send")
@@ -141,22 +141,24 @@ class MemorisedDevice(Device):
         arrays |= {f"{BEFORE}{n}": a for n, a in sent.before.items()}
         arrays[NOTE] = np.frombuffer(json.dumps(note).encode(), np.uint8)
         arrays[PAYLOAD] = np.frombuffer(sent.payload, np.uint8)
-        write_whole(self._path, pack_state(arrays))
+        write_atomically(self._path, pack_state(arrays))
         return body
 
 
-def _named(kept: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _named(stored: dict[str, Any], prefix: str) -> dict[str, Any]:
     """The arrays whose names begin so, by the rest of their names."""
     return {
-        name.removeprefix(prefix): array for name, array in kept.items() if name.startswith(prefix)
+        name.removeprefix(prefix): array
+        for name, array in stored.items()
+        if name.startswith(prefix)
     }
 
 
-def own_ratings(made: Assembled, path: str) -> dict[int, float]:
+def own_ratings(assembled: Assembled, path: str) -> dict[int, float]:
     """A person's csv as rows of the task's catalogue and inner values; unknown items are
     left out."""
-    catalogue, schema = made.public.catalogue, made.public.schema
-    found: dict[int, float] = {}
+    catalogue, schema = assembled.public.catalogue, assembled.public.schema
+    user_ratings: dict[int, float] = {}
     for text, rating, _, line in read_personal(path):
         row = catalogue.index.get(str(text))
         if row is None:
@@ -168,12 +170,12 @@ def own_ratings(made: Assembled, path: str) -> dict[int, float]:
             raise DataError(
                 "a rating is outside the scale of the training", place=f"{path}, line {line}"
             )
-        found[row] = (float(rating) - schema.middle) / schema.unit_width
-    if not found:
+        user_ratings[row] = (float(rating) - schema.middle) / schema.unit_width
+    if not user_ratings:
         # Who stays away for that would show the servers what she rated.
         for tell in (notice, noted):
             tell(
                 "none of your items is in the catalogue of this training: your device takes "
                 "part and contributes nothing (name items by the catalogue's ids or titles)"
             )
-    return found
+    return user_ratings

@@ -14,26 +14,26 @@ from tacit.ledger.account.personal import WHOLE, lesser
 from tacit.rounds.round import Part
 
 
-def own_integers(part: Part, size: int, given: Rows, weight: int) -> NDArray[np.int64]:
+def device_integers(part: Part, size: int, rows: Rows, weight: int) -> NDArray[np.int64]:
     """The contribution to a part of `size` rows."""
     from tacit.kernels.rows import add_rows
 
-    own = None if weight == WHOLE else np.array([weight], np.int64)
+    weights = None if weight == WHOLE else np.array([weight], np.int64)
     if part.form == "gram":
         # its own products alone, each once: the bound is on the row, before it is
         # multiplied
         factors = Factors(part)
-        factors.add(0, given, 1, own)
+        factors.add(0, rows, 1, weights)
         return factors.packed()
-    check_rows(given, name=part.name, people=1, size=size)
-    whole = part.bound.apply(given)
-    if own is not None:
-        whole = lessened(whole, given.ptr, own)
+    check_rows(rows, name=part.name, people=1, size=size)
+    clipped = part.bound.apply(rows)
+    if weights is not None:
+        clipped = lessened(clipped, rows.ptr, weights)
     total = np.zeros((size, part.width), np.int64)
-    add_rows(given.index, whole, total)
+    add_rows(rows.index, clipped, total)
     return total
 
 
-def paid(event: Event, weight: int) -> Event:
+def charged_event(event: Event, weight: int) -> Event:
     """What its ledger is charged for an event."""
     return event if weight == WHOLE else lesser(event, weight)

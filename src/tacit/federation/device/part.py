@@ -29,7 +29,7 @@ ENROL_TRIES = 40
 async def take_part(
     link: Conversation,
     device: Device,
-    place: int,
+    position: int,
     wallet: Wallet,
     *,
     rounds: int | None = None,
@@ -39,54 +39,56 @@ async def take_part(
     """Join and answer rounds until the training is over, the ledger is at its cap, or
     `rounds` were answered.
 
-    The device has this `place` in the wallet. It is charged before its noise is drawn, and
+    The device has this `position` in the wallet. It is charged before its noise is drawn, and
     never for an answer that it has made already. `log` is given the (round, attempt) of each
     answer that was counted.
     """
-    done = (-1, -1)
+    last_attempt = (-1, -1)
     answered = 0
     pause = PAUSE
     while (rounds is None or answered < rounds) and not device.retired:
         try:
-            found = await _join(link, device, done)
+            reply = await _join(link, device, last_attempt)
         except Away:
             await asyncio.sleep(pause)
             pause = min(JOIN_PAUSE, pause * 2)
             continue
-        if found is None:
+        if reply is None:
             return
         pause = PAUSE
-        told, short = unpack(Announcement, found)
-        payload = device.held.whole(short, told.since, told.whole)
+        announcement, short = unpack(Announcement, reply)
+        payload = device.held.whole(short, announcement.since, announcement.whole)
         if payload is None:
             continue  # not the bytes that were named: ask for all of them
-        if _vanishes(vanish, place, told):
-            done = (told.round, told.attempt)
+        if _vanishes(vanish, position, announcement):
+            last_attempt = (announcement.round, announcement.attempt)
             continue
-        paid = device.known(told, payload) or await wallet.pay(place, device.events(told, payload))
+        paid = device.known(announcement, payload) or await wallet.pay(
+            position, device.events(announcement, payload)
+        )
         if not paid:
             raise BudgetError("this device's own cap is reached; it takes part no more")
-        if not await _has_key(link, told.key):
+        if not await _has_key(link, announcement.key):
             continue
-        body = device.answer(told, payload, link.mask_secret(told.key))
-        if await _deliver(link, body, told.seconds):
+        body = device.answer(announcement, payload, link.mask_secret(announcement.key))
+        if await _deliver(link, body, announcement.seconds):
             answered += 1
             if log is not None:
-                log.append((told.round, told.attempt))
-        done = (told.round, told.attempt)
+                log.append((announcement.round, announcement.attempt))
+        last_attempt = (announcement.round, announcement.attempt)
 
 
-async def _join(link: Conversation, device: Device, done: tuple[int, int]) -> bytes | None:
-    """The next announcement, or None if the training is over. `done` is the last attempt
+async def _join(link: Conversation, device: Device, last_attempt: tuple[int, int]) -> bytes | None:
+    """The next announcement, or None if the training is over. `last_attempt` is the last attempt
     that was answered, or left unanswered on purpose."""
-    shown = device.made.scheme.shows_items
-    rows = device.items.astype("<u4").tobytes() if shown else b""
+    shows_items = device.made.scheme.shows_items
+    rows = device.items.astype("<u4").tobytes() if shows_items else b""
     join = Join(
         task=device.made.task.name,
         stamp=link.stamp(),
-        done=done,
+        done=last_attempt,
         holds=device.held.rows,
-        items=shown,
+        items=shows_items,
         place=device.place,
     )
     try:
@@ -104,9 +106,9 @@ async def _join(link: Conversation, device: Device, done: tuple[int, int]) -> by
         raise Failure(f"the recommender refused this device: {why}") from None
 
 
-def _vanishes(vanish: Vanish, place: int, told: Announcement) -> bool:
+def _vanishes(vanish: Vanish, position: int, announcement: Announcement) -> bool:
     if callable(vanish):
-        return vanish(place, told)
+        return vanish(position, announcement)
     return vanish > 0 and np.random.default_rng().random() < vanish
 
 

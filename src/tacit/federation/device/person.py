@@ -31,7 +31,7 @@ from tacit.federation.device.memory import (
     keep_facts,
     known_facts,
     only_one,
-    write_whole,
+    write_atomically,
 )
 from tacit.federation.device.part import enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
@@ -113,11 +113,11 @@ class Person:
             recommender = KnownServer(self.url.rstrip("/"), self.pin or facts.get("pin"))
             await recommender.learn(web)
             pin = self.aggregator_pin or facts.get("aggregator")
-            made, aggregator = await fetch_task(web, recommender, pin, self.task)
+            assembled, aggregator = await fetch_task(web, recommender, pin, self.task)
             await aggregator.learn(web)
             facts |= {"pin": recommender.pin, "aggregator": aggregator.pin}
             keep_facts(self.home, facts)
-            device = MemorisedDevice(self.home, made, self.ratings, self.policy, facts)
+            device = MemorisedDevice(self.home, assembled, self.ratings, self.policy, facts)
             private = bytes.fromhex(facts["private"])
             link = Conversation(web, recommender, aggregator, private, facts.get("name"))
             fresh = self.rotate or forgot(was_here, device)
@@ -126,7 +126,7 @@ class Person:
             await self._take_part(link, device)
             if self.rounds is not None:
                 return None
-            most = made.most_published
+            most = assembled.most_published
             return await fetch_model(web, recommender, self.home, self.task, most)
 
     async def _enrolled(
@@ -183,9 +183,9 @@ def spent(home: Path) -> DeviceSpent:
     """What the device of a folder has spent."""
     books = known_book(home / "ledger")
     try:
-        kept = Realised(home)
+        realised = Realised(home)
         return DeviceSpent(
-            kept.answers, books.spent(0), kept.epsilon(books.cap[1]), *books.cap, books.unit
+            realised.answers, books.spent(0), realised.epsilon(books.cap[1]), *books.cap, books.unit
         )
     finally:
         books.close()
@@ -210,7 +210,7 @@ async def fetch_model(
     folder = home / ("model" if task is None else f"model-{task}")
     folder.mkdir(exist_ok=True)
     for name in FILES:
-        write_whole(folder / name, files[name])
+        write_atomically(folder / name, files[name])
     return load(folder)
 
 

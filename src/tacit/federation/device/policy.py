@@ -38,38 +38,38 @@ class Policy:
     """The most that one training may reveal: where it would be more, the device multiplies
     what it adds by a weight (`tacit.bound.personal`)."""
 
-    def weight(self, made: Assembled) -> int:
+    def weight(self, assembled: Assembled) -> int:
         """What this device's numbers are multiplied by in a task: `WHOLE` where all of the task
         costs no more than was asked for."""
         if self.asked is None:
             return WHOLE
-        if made.method.local or len(made.bounded) < len(made.events):
+        if assembled.method.local or len(assembled.bounded) < len(assembled.events):
             raise SettingError(
                 "devices of this task answer by a coin, or as a paper prints it: no weight "
                 "makes that cost less",
                 remedy="leave --own-epsilon out, or let this training pass",
             )
-        if made.task.unit != "user" or self.unit != "user":
+        if assembled.task.unit != "user" or self.unit != "user":
             raise SettingError(
                 "a training reveals less of a whole person, and of nothing smaller",
                 remedy="leave --own-epsilon out",
             )
-        found = weight_for(made.events.values(), self.asked, self.delta)
-        if found == 0:
+        weight = weight_for(assembled.events.values(), self.asked, self.delta)
+        if weight == 0:
             raise BudgetError(
                 f"no part of this task is worth as little as epsilon {self.asked:g}",
                 remedy="ask for more, or let this training pass",
             )
-        return found
+        return weight
 
-    def check(self, made: Assembled) -> None:
+    def check(self, assembled: Assembled) -> None:
         """Refuse a task that is weaker than the owner accepts."""
-        if not made.method.local:  # there nobody but oneself has to be honest
-            self._check_cohort(made)
-        self._check_bounded(made)
-        price = made.price(self.delta, self.unit, self.steps(made))
+        if not assembled.method.local:  # there nobody but oneself has to be honest
+            self._check_cohort(assembled)
+        self._check_bounded(assembled)
+        price = assembled.price(self.delta, self.unit, self.steps(assembled))
         if self.asked is not None:
-            self.weight(made)  # refused where there is none
+            self.weight(assembled)  # refused where there is none
             price = min(price, self.asked)
         if price > self.epsilon * SLACK:
             raise BudgetError(
@@ -79,50 +79,50 @@ class Policy:
                 remedy="a larger --cap, if you mean it",
             )
 
-    def steps(self, made: Assembled) -> int:
+    def steps(self, assembled: Assembled) -> int:
         """How many steps at the task's unit one step at the cap's unit can take.
 
         A person with k ratings is k steps at the unit `rating`, and the device itself uses no
         more than the task's limit of them. Without a limit no number is enough, and a cap
         cannot count what it would cost.
         """
-        task = made.task
-        found = group(task.unit, self.unit, task.max_ratings)
-        if found is not None or not made.bounded:
-            return found or 1
+        task = assembled.task
+        steps = group(task.unit, self.unit, task.max_ratings)
+        if steps is not None or not assembled.bounded:
+            return steps or 1
         raise BudgetError(
             f"the task protects one {task.unit} at a time, which bounds nothing for a "
             f"{self.unit}; this device's cap is per {self.unit}",
             remedy=f"--cap-unit {task.unit}, if you mean it",
         )
 
-    def _check_cohort(self, made: Assembled) -> None:
-        task = made.task
+    def _check_cohort(self, assembled: Assembled) -> None:
+        task = assembled.task
         if task.least < self.least:
             raise SettingError(
                 f"the task hides a person among {task.least}; this device asks for {self.least}"
             )
-        if made.bounded and task.noise not in self.noise:
+        if assembled.bounded and task.noise not in self.noise:
             raise SettingError(
                 f"the noise of this task comes from {task.noise}; this device accepts "
                 f"{' or '.join(self.noise)}",
                 remedy=f"--accept-noise {task.noise}, if you mean it",
             )
-        alone = task.noise == "devices"  # else a server's noise suffices
-        if alone and task.honest > self.honest and made.events:
+        devices_only = task.noise == "devices"  # else a server's noise suffices
+        if devices_only and task.honest > self.honest and assembled.events:
             raise SettingError(
                 f"the task takes {task.honest:g} of a cohort to be honest; this device "
                 f"{self.honest:g}"
             )
 
-    def _check_bounded(self, made: Assembled) -> None:
+    def _check_bounded(self, assembled: Assembled) -> None:
         if self.accept_unbounded:
             return
-        if any(isinstance(event, Unbounded) for event in made.events.values()):
+        if any(isinstance(event, Unbounded) for event in assembled.events.values()):
             raise BudgetError(
                 "nothing bounds what this task reveals", remedy="--accept-unbounded, if you mean it"
             )
-        if not made.events:
+        if not assembled.events:
             raise BudgetError(
                 "this task adds no noise at all: NOT PRIVATE",
                 remedy="--accept-unbounded, if you mean it",

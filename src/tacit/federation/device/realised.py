@@ -26,22 +26,22 @@ from tacit.ledger.account.event import Event, Gaussian, Laplace, Skellam, Unboun
 FILE = "realised.json"
 
 
-def own_event(event: Event, whole: NDArray[np.int64]) -> Event | None:
+def realised_event(event: Event, contribution: NDArray[np.int64]) -> Event | None:
     """The event with the norms of this very contribution, summed in exact integers; None for
     a contribution of nothing, which no noise has to cover. An event that no theorem covers
     stays as it is."""
     if isinstance(event, Unbounded):
         return event
-    moved = [abs(each) for each in whole[whole != 0].tolist()]
-    if not moved:
+    magnitudes = [abs(magnitude) for magnitude in contribution[contribution != 0].tolist()]
+    if not magnitudes:
         return None
-    l1 = _up(sum(moved))
-    l2 = nextafter(sqrt(_up(sum(each * each for each in moved))), inf)
+    l1 = _round_up(sum(magnitudes))
+    l2 = nextafter(sqrt(_round_up(sum(magnitude * magnitude for magnitude in magnitudes))), inf)
     if isinstance(event, Gaussian):
         changed = {"sensitivity": min(l2, event.sensitivity)}
     elif isinstance(event, Skellam):
-        least = min(l2, event.sensitivity)
-        changed = {"sensitivity": least, "l1": min(l1, event.l1)}
+        sensitivity = min(l2, event.sensitivity)
+        changed = {"sensitivity": sensitivity, "l1": min(l1, event.l1)}
     elif isinstance(event, Laplace):
         changed = {"sensitivity": min(l1, event.sensitivity)}
     else:
@@ -49,10 +49,10 @@ def own_event(event: Event, whole: NDArray[np.int64]) -> Event | None:
     return event.model_copy(update=changed)
 
 
-def _up(number: int) -> float:
+def _round_up(number: int) -> float:
     """The least float that is not below."""
-    found = float(number)
-    return found if found >= number else nextafter(found, inf)
+    nearest = float(number)
+    return nearest if nearest >= number else nextafter(nearest, inf)
 
 
 class Realised:
@@ -67,7 +67,7 @@ class Realised:
 
     def _read(self, facts: dict[str, Any]) -> None:
         self.answers = int(facts["answers"])
-        pure = {float(each): int(often) for each, often in facts["pure"]}
+        pure = {float(epsilon): int(often) for epsilon, often in facts["pure"]}
         self.total = Cost(
             mu2=float(facts["mu2"]),
             draws=int(facts["draws"]),
@@ -79,8 +79,8 @@ class Realised:
         """One more answer, of these events; the file as it should be written before the
         answer is sent."""
         plain = {"times": 1, "beside": None, "instead": None, "sampled": 1.0}
-        spent = [event.model_copy(update=plain) for event in events]
-        self.total = self.total + cost(spent)
+        realised_events = [event.model_copy(update=plain) for event in events]
+        self.total = self.total + cost(realised_events)
         self.answers += 1
         facts = {
             "answers": self.answers,

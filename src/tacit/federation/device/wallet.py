@@ -53,10 +53,10 @@ class Wallet:
         return await future
 
     def _settle(self) -> None:
-        asked, self._asked = self._asked, []
+        requests, self._asked = self._asked, []
         by_events: dict[tuple[Event, ...], list[_Request]] = {}
-        for each in asked:
-            by_events.setdefault(each.events, []).append(each)
+        for request in requests:
+            by_events.setdefault(request.events, []).append(request)
         for events, group in by_events.items():
             self._pay_together(events, group)
 
@@ -66,15 +66,15 @@ class Wallet:
         A device that can pay for the first event and not for the second has paid for the
         first: budget may be wasted, never overspent.
         """
-        allowed = np.array([each.device for each in group], np.int64)
+        allowed = np.array([request.device for request in group], np.int64)
         try:
             for event in events:
                 allowed = self.books.pay(event, allowed, self.steps)
         except TacitError as error:
-            for each in group:
-                each.answer.set_exception(error)
+            for request in group:
+                request.answer.set_exception(error)
             return
         fine = set(allowed.tolist())
-        for each in group:
-            if not each.answer.done():
-                each.answer.set_result(each.device in fine)
+        for request in group:
+            if not request.answer.done():
+                request.answer.set_result(request.device in fine)

@@ -29,11 +29,11 @@ from tacit.federation.agreed.scheme import (
     Arrays,
     Attempt,
     Bare,
+    Briefing,
     Holding,
     Received,
     Scheme,
     ServerNotes,
-    Telling,
 )
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
@@ -71,10 +71,10 @@ class Tau:
         return pack_state({"rows": self.rows, "words": self.words})
 
     @classmethod
-    def unpacked(cls, kept: bytes) -> Self:
+    def unpacked(cls, stored: bytes) -> Self:
         """What was packed."""
-        found = unpack_state(kept)
-        return cls(found["rows"], found["words"])
+        arrays = unpack_state(stored)
+        return cls(arrays["rows"], arrays["words"])
 
 
 @dataclass(frozen=True)
@@ -105,18 +105,18 @@ class Deal:
         rows = np.concatenate(listed).astype(np.int64)
         width, bits = self.layout.width, self.layout.bits
         dealt = mask(self.seed, "pieces", len(rows), width, bits).copy()
-        known = np.zeros(self.layout.size, bool)
-        known[self.tau.rows] = True
-        if not (has := known[rows]).all():
+        has_eta = np.zeros(self.layout.size, bool)
+        has_eta[self.tau.rows] = True
+        if not (has := has_eta[rows]).all():
             dealt[~has] = 0
-        whole = self._nothing()
-        whole[self.tau.rows] = self.tau.words
+        tau_words = self._nothing()
+        tau_words[self.tau.rows] = self.tau.words
         order = np.argsort(rows, kind="stable")
-        first = np.flatnonzero(np.diff(rows[order], prepend=-1))
-        last = order[np.append(first[1:], len(rows))[: len(first)] - 1]
-        given = np.add.reduceat(dealt[order], first, dtype=dealt.dtype)
-        dealt[last] += whole[rows[last]] - given
-        ends = np.cumsum([len(each) for each in listed])[:-1]
+        starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
+        last_raters = order[np.append(starts[1:], len(rows))[: len(starts)] - 1]
+        dealt_sums = np.add.reduceat(dealt[order], starts, dtype=dealt.dtype)
+        dealt[last_raters] += tau_words[rows[last_raters]] - dealt_sums
+        ends = np.cumsum([len(items) for items in listed])[:-1]
         self._pieces.update(zip(names, np.split(dealt, ends), strict=True))
         return self._pieces
 
@@ -124,12 +124,12 @@ class Deal:
         """For each device the rows whose eta it helps to make, as many for each as for any
         other: item j is made by those at places jk to jk + k - 1 of a shuffled ring."""
         if not self._makes:
-            ring = sorted(self.joined, key=lambda each: derived(self.seed, each))
+            ring = sorted(self.joined, key=lambda name: derived(self.seed, name))
             width = makers(len(ring))
-            first = np.arange(self.layout.size)[:, None] * width
-            place = (first + np.arange(width)) % len(ring)
+            begin = np.arange(self.layout.size)[:, None] * width
+            ring_positions = (begin + np.arange(width)) % len(ring)
             for k, device in enumerate(ring):
-                rows = np.flatnonzero((place == k).any(axis=1))
+                rows = np.flatnonzero((ring_positions == k).any(axis=1))
                 self._makes[device] = rows.astype(np.uint32)
         return self._makes
 
@@ -152,7 +152,7 @@ def makers(joined: int) -> int:
 
 
 @dataclass(frozen=True)
-class _ToldEach(Telling):
+class _PersonalBriefing(Briefing):
     """Each device gets the rows of its own items, their cohort sizes, and in S3 its pieces.
 
     So each payload is another one, and each device's mask is keyed by its own.
@@ -167,10 +167,10 @@ class _ToldEach(Telling):
     _digests: dict[str, str] = field(default_factory=dict)
 
     def payload(self, device: str) -> bytes:
-        own = self.deal.joined[device]
-        arrays = {name: array[own] for name, array in self.by_item.items()}
+        rows = self.deal.joined[device]
+        arrays = {name: array[rows] for name, array in self.by_item.items()}
         arrays |= self.rest
-        arrays[COUNTS] = self.counts[own].astype(np.int32)
+        arrays[COUNTS] = self.counts[rows].astype(np.int32)
         if self.deal.tau is not None:
             arrays[PIECE] = self.deal.pieces()[device]
         if self.deal.layout.printed == "add":
@@ -190,14 +190,14 @@ class _ToldEach(Telling):
         return self.deal.joined[device]
 
     def taken_off(self, layout: PartLayout, sum_: Section, arrived: Collection[str]) -> Bare:
-        rows, whole = sum_
+        rows, total = sum_
         if layout.name != self.deal.layout.name:
-            return Bare(whole)
+            return Bare(total)
         if layout.printed == "add":
-            return Bare(whole, Tau(rows, whole[rows]).packed())
+            return Bare(total, Tau(rows, total[rows]).packed())
         if self.deal.tau is not None:
-            whole[rows] += self.deal.missing(arrived)[rows]
-        return Bare(whole)
+            total[rows] += self.deal.missing(arrived)[rows]
+        return Bare(total)
 
 
 class Hua(Scheme):
@@ -228,28 +228,30 @@ class Hua(Scheme):
             name=part.name, size=part.size, width=part.width, bits=32, sparse=True, printed=blind
         )
 
-    def tell(self, attempt: Attempt, state: State, kept: bytes | None, secret: bytes) -> Telling:
+    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
         """To each device its own rows and cohort sizes; to all of them the seeds of H, for
         the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
-        first = self.made.layouts(attempt.index)[0]
+        first_layout = self.made.layouts(attempt.index)[0]
         task = self.made.task.name
-        where = f"{task} {attempt.index} {attempt.number} {attempt.nonce}"
-        seed = derived(secret, f"deal {where}")
-        known = kept is not None and first.printed == "subtract"
-        deal = Deal(first, seed, attempt.joined, Tau.unpacked(kept) if known and kept else None)
+        context = f"{task} {attempt.index} {attempt.number} {attempt.nonce}"
+        seed = derived(secret, f"deal {context}")
+        has_tau = stored is not None and first_layout.printed == "subtract"
+        deal = Deal(
+            first_layout, seed, attempt.joined, Tau.unpacked(stored) if has_tau and stored else None
+        )
         rho, eta = (derived(seed, "rho").hex(), derived(secret, f"eta {task}").hex())
         seeds: tuple[str, ...] = ()
         if self.made.events:
             static = self.made.round(attempt.index).takes_part.printed == "S2"
-            seeds = (rho, eta) if static or first.printed == "add" else (rho,)
+            seeds = (rho, eta) if static or first_layout.printed == "add" else (rho,)
         arrays = state.packed()
         by_item = {
             name: array
             for name, array in arrays.items()
-            if array.ndim and len(array) == first.size and first.size > 1
+            if array.ndim and len(array) == first_layout.size and first_layout.size > 1
         }
-        rest = {name: array for name, array in arrays.items() if name not in by_item}
-        return _ToldEach(deal, seeds, by_item, rest, deal.counts)
+        shared = {name: array for name, array in arrays.items() if name not in by_item}
+        return _PersonalBriefing(deal, seeds, by_item, shared, deal.counts)
 
     def received(self, payload: bytes | memoryview) -> Received:
         """The state of the device's own items, with cohort sizes and pieces beside it."""
@@ -258,24 +260,26 @@ class Hua(Scheme):
         beside = {n: arrays.pop(n) for n in named if n in arrays}
         return Received(arrays, beside)
 
-    def rows(self, layout: PartLayout, asked: Holding) -> NDArray[np.uint32]:
+    def rows(self, layout: PartLayout, holding: Holding) -> NDArray[np.uint32]:
         """Those of its own items; of the items that it was dealt, where eta is made."""
         if layout.printed != "add":
-            return asked.items
-        dealt = np.asarray(asked.beside.get(MAKES, ()))
+            return holding.items
+        dealt = np.asarray(holding.beside.get(MAKES, ()))
         fine = dealt.ndim == 1 and dealt.dtype == np.uint32
         if not fine or not ascending(dealt, layout.size):
             raise SettingError("the recommender dealt items that there are not")
         return dealt
 
-    def added(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[Any]:
+    def added(self, path: str, layout: PartLayout, holding: Holding, rows: int) -> NDArray[Any]:
         """Mixed noise as printed, and the pieces of tau that it was dealt."""
-        added = words(self._noise(path, layout, asked, rows), layout.bits)
-        if layout.printed == "subtract" and PIECE in asked.beside:
-            added += asked.beside[PIECE]
+        added = words(self._noise(path, layout, holding, rows), layout.bits)
+        if layout.printed == "subtract" and PIECE in holding.beside:
+            added += holding.beside[PIECE]
         return added
 
-    def _noise(self, path: str, layout: PartLayout, asked: Holding, rows: int) -> NDArray[np.int64]:
+    def _noise(
+        self, path: str, layout: PartLayout, holding: Holding, rows: int
+    ) -> NDArray[np.int64]:
         """Equation 12: for each seed b sqrt(2 H) C with C ~ N(0, 1/k). The first seed is of
         rho, drawn freshly; the second of eta, for which a device draws the same C in every
         round, from a secret of its own."""
@@ -283,19 +287,19 @@ class Hua(Scheme):
         event = self.made.events.get(path)
         if not isinstance(event, Unbounded) or event.noise == "none":
             return total.astype(np.int64)
-        items = self.rows(layout, asked).astype(np.int64)
-        raters = asked.beside[COUNTS]
+        items = self.rows(layout, holding).astype(np.int64)
+        raters = holding.beside[COUNTS]
         if layout.printed == "add":
-            raters = np.full(rows, makers(asked.told.joined))
+            raters = np.full(rows, makers(holding.told.joined))
         people = np.maximum(raters, 1).astype(np.float64)
-        own = digest(asked.secret, asked.told.task.encode()).encode()[:32]
-        for place, seed in enumerate(asked.told.mixing):
+        noise_secret = digest(holding.secret, holding.told.task.encode()).encode()[:32]
+        for position, seed in enumerate(holding.told.mixing):
             mixed = mixing(bytes.fromhex(seed), items, layout.width)
             if not looks_exponential(mixed):
                 raise SettingError("the recommender's mixing numbers are not Exponential(1)")
-            if place == 0 and layout.printed == "add":
+            if position == 0 and layout.printed == "add":
                 continue  # the round that makes eta adds eta alone
-            fixed = None if place == 0 else (own, items)
+            fixed = None if position == 0 else (noise_secret, items)
             total += mixture(event.scale, mixed, people, self._bits, fixed)
         return np.trunc(total).astype(np.int64)
 
@@ -306,21 +310,21 @@ class Hua(Scheme):
 
         Alpha follows from a seed that is drawn when eta is made, and kept.
         """
-        rows, found = sum_
+        rows, section_words = sum_
         if not layout.printed:
             return sum_
-        kept = notes.run("SELECT seed, items FROM blind WHERE task = ?", task)
-        if kept:
-            seed = bytes(kept[0][0])
+        stored = notes.run("SELECT seed, items FROM blind WHERE task = ?", task)
+        if stored:
+            seed = bytes(stored[0][0])
         elif layout.printed == "subtract":
             return sum_
         else:
             seed = bits.fresh().token(32)
-            kept = [(seed, rows.astype("<u4").tobytes())]
-            notes.run("INSERT INTO blind VALUES (?, ?, ?)", task, *kept[0])
+            stored = [(seed, rows.astype("<u4").tobytes())]
+            notes.run("INSERT INTO blind VALUES (?, ?, ?)", task, *stored[0])
         alpha = mask(seed, "alpha", layout.size, layout.width, layout.bits)
         # an item whose makers all dropped out has no eta, and so no alpha
-        made = np.frombuffer(bytes(kept[0][1]), "<u4")
-        alpha = np.where(np.isin(rows, made)[:, None], alpha[rows], 0)
-        total = found + alpha if layout.printed == "add" else found - alpha
-        return Section(rows, total.astype(found.dtype))
+        eta_rows = np.frombuffer(bytes(stored[0][1]), "<u4")
+        alpha = np.where(np.isin(rows, eta_rows)[:, None], alpha[rows], 0)
+        total = section_words + alpha if layout.printed == "add" else section_words - alpha
+        return Section(rows, total.astype(section_words.dtype))

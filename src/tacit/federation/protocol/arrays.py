@@ -37,9 +37,9 @@ def pack_state(state: Mapping[str, NDArray[Any]]) -> bytes:
     """
     # packed twice it must be equal, byte for byte
     arrays = [(name, np.ascontiguousarray(state[name])) for name in sorted(state)]
-    forms = tuple((name, each.dtype.str, each.shape) for name, each in arrays)
+    forms = tuple((name, array.dtype.str, array.shape) for name, array in arrays)
     make = _beginning if len(forms) <= FEW else _beginning.__wrapped__
-    return b"".join([make(forms), *(each.tobytes() for _, each in arrays)])
+    return b"".join([make(forms), *(array.tobytes() for _, array in arrays)])
 
 
 @lru_cache(maxsize=256)
@@ -66,25 +66,25 @@ def unpack_state(data: bytes | memoryview) -> dict[str, NDArray[Any]]:
     start = LENGTH_BYTES + int.from_bytes(view[:LENGTH_BYTES], "little")
     if start > MOST_REMEMBERED:
         return _loaded(bytes(view))
-    places = _places(bytes(view[:start]), len(view) - start)
+    forms = _array_forms(bytes(view[:start]), len(view) - start)
     out = dict[str, NDArray[Any]]()
-    for name, kind, shape, at in places:
+    for name, kind, shape, at in forms:
         end = start + at + kind.itemsize * prod(shape)
         # a copy of its own, so that it is aligned and may be written to
-        own = bytearray(view[start + at : end])
-        out[name] = np.frombuffer(own, kind).reshape(shape)
+        copied = bytearray(view[start + at : end])
+        out[name] = np.frombuffer(copied, kind).reshape(shape)
     return out
 
 
 @lru_cache(maxsize=256)
-def _places(beginning: bytes, size: int) -> list[Form]:
+def _array_forms(beginning: bytes, size: int) -> list[Form]:
     """Where the arrays of a payload are that begins so and has so many bytes of data: what
     the library makes of it, asked once for each form."""
-    found = _loaded(beginning + bytes(max(0, size)))
+    arrays = _loaded(beginning + bytes(max(0, size)))
     facts = json.loads(beginning[LENGTH_BYTES:])
     return [
-        (name, each.dtype, each.shape, facts[name]["data_offsets"][0])
-        for name, each in found.items()
+        (name, array.dtype, array.shape, facts[name]["data_offsets"][0])
+        for name, array in arrays.items()
     ]
 
 

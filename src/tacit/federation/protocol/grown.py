@@ -24,7 +24,7 @@ RECENT = 4
 
 
 @lru_cache(RECENT)
-def rest(payload: bytes, names: frozenset[str], held: int) -> bytes | None:
+def without_held_rows(payload: bytes, names: frozenset[str], held: int) -> bytes | None:
     """The payload without the first `held` rows of these arrays; None where there are not
     as many, so that all of it must be sent."""
     arrays = unpack_state(payload)
@@ -46,25 +46,25 @@ class Held:
     @property
     def rows(self) -> int:
         """How many of each."""
-        return min((len(each) for each in self._arrays.values()), default=0)
+        return min((len(array) for array in self._arrays.values()), default=0)
 
     def whole(self, payload: bytes | memoryview, since: int, name: str) -> memoryview | None:
         """The payload with the rows before `since` put in again, kept for the next time;
         None if these are not the bytes that are named, and then nothing is held."""
         if not self.names:
             return memoryview(payload)
-        found = unpack_state(payload)
+        arrays = unpack_state(payload)
         if since:
-            before, self._arrays = self._arrays, {}
-            if any(len(each) != since for each in before.values()):
+            held_rows, self._arrays = self._arrays, {}
+            if any(len(each) != since for each in held_rows.values()):
                 return None
             try:
-                for each, rows in before.items():
-                    found[each] = np.concatenate([rows, found[each]])
+                for each, rows in held_rows.items():
+                    arrays[each] = np.concatenate([rows, arrays[each]])
             except (KeyError, ValueError):  # rows of another width, or none
                 return None
-            payload = pack_state(found)
+            payload = pack_state(arrays)
             if digest(payload) != name:
                 return None
-        self._arrays = {n: found[n] for n in self.names if n in found}
+        self._arrays = {n: arrays[n] for n in self.names if n in arrays}
         return memoryview(payload)

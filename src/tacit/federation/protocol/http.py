@@ -185,7 +185,7 @@ class _Line(asyncio.Protocol):
 
 
 @dataclass
-class _Place:
+class _Server:
     """A server: where to connect, how requests to it begin, and its connections that wait
     for work."""
 
@@ -221,7 +221,7 @@ class Web:
     ) -> None:
         self._ca, self._seconds = ca, seconds
         self._insecure = insecure
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _Server] = {}
         self._context: ssl.SSLContext | None = None
 
     async def __aenter__(self) -> Web:
@@ -232,8 +232,8 @@ class Web:
 
     async def close(self) -> None:
         """End all connections."""
-        for place in self._places.values():
-            for line in list(place.idle):
+        for server in self._places.values():
+            for line in list(server.idle):
                 # nothing is on its way; the farewell of TLS would outlive the loop
                 line.transport.abort()
         await asyncio.sleep(0)  # let the connections end before the loop does
@@ -266,10 +266,10 @@ class Web:
         It is not sent again by itself: whether that is safe is for the caller to say. An idle
         connection that the server has closed meanwhile is an `OSError`, like any other.
         """
-        place = self._places.get(base) or self._place(base)
+        server = self._places.get(base) or self._place(base)
         lines = [
-            f"{method} {place.prefix}{path} HTTP/1.1",
-            f"host: {place.authority}",
+            f"{method} {server.prefix}{path} HTTP/1.1",
+            f"host: {server.authority}",
             f"content-length: {len(body)}",
         ]
         lines += [f"{name}: {value}" for name, value in headers.items()]
@@ -277,10 +277,10 @@ class Web:
         loop = asyncio.get_running_loop()
         seconds = self._seconds if seconds is None else seconds
         until = None if seconds is None else loop.time() + seconds
-        line = place.idle.pop() if place.idle else None
+        line = server.idle.pop() if server.idle else None
         if line is None:
             async with asyncio.timeout_at(until):
-                line = await self._connect(place)
+                line = await self._connect(server)
         waiting = line.ask(data, most)
         timer = None if until is None else loop.call_at(until, line.late, waiting)
         try:
@@ -292,43 +292,41 @@ class Web:
             if timer is not None:
                 timer.cancel()
 
-    def _place(self, base: str) -> _Place:
+    def _place(self, base: str) -> _Server:
         """The server at an address, which comes from a person or a signed task: what could
         not be written into a request as it is is refused."""
         try:
-            found = urlsplit(base)
-            port = found.port or (443 if found.scheme == "https" else 80)
+            url = urlsplit(base)
+            port = url.port or (443 if url.scheme == "https" else 80)
         except ValueError:
             raise SettingError("the address of a server does not parse") from None
         if (
-            found.scheme not in ("http", "https")
-            or not found.hostname
+            url.scheme not in ("http", "https")
+            or not url.hostname
             or not base.isascii()
             or not base.isprintable()
         ):
             raise SettingError("a server's address begins with http:// or https://")
-        bare = found.scheme == "http" and not is_loopback(found.hostname)
+        bare = url.scheme == "http" and not is_loopback(url.hostname)
         if bare and not self._insecure:
             raise SettingError(
                 "without TLS anybody on the way sees who takes part",
                 remedy="an https:// address, or --insecure if you mean it",
             )
-        authority, prefix = (found.netloc.rpartition("@")[2], found.path.rstrip("/"))
-        self._places[base] = _Place(
-            found.hostname, port, found.scheme == "https", authority, prefix
-        )
+        authority, prefix = (url.netloc.rpartition("@")[2], url.path.rstrip("/"))
+        self._places[base] = _Server(url.hostname, port, url.scheme == "https", authority, prefix)
         return self._places[base]
 
-    async def _connect(self, place: _Place) -> _Line:
+    async def _connect(self, server: _Server) -> _Line:
         """A new connection. The certificates to trust are read once, at the first of them
         that needs any."""
-        if place.secure and self._context is None:
+        if server.secure and self._context is None:
             self._context = ssl.create_default_context()
             if self._ca is not None:
                 self._context.load_verify_locations(self._ca)
         loop = asyncio.get_running_loop()
-        context = self._context if place.secure else None
+        context = self._context if server.secure else None
         _, line = await loop.create_connection(
-            lambda: _Line(place.idle), place.host, place.port, ssl=context
+            lambda: _Line(server.idle), server.host, server.port, ssl=context
         )
         return line

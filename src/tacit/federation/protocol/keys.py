@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from tacit.errors import Failure, StorageError, reason
 from tacit.noise import bits
 from tacit.typed_file import read_json
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 TICKETS = "tacit/1 tickets"
 """What a server's key for join tickets is derived with, from its identity."""
@@ -68,8 +68,8 @@ def secrets(private: bytes, public: bytes) -> Secrets:
     Raises a `ValueError` for a public key that would make the secret known to all, such as
     zeros.
     """
-    kept = _exchanged(private, public, b"mac", b"mask")
-    return Secrets(kept[0], kept[1])
+    shared_keys = _exchanged(private, public, b"mac", b"mask")
+    return Secrets(shared_keys[0], shared_keys[1])
 
 
 def _exchanged(private: bytes, public: bytes, *labels: bytes) -> list[bytes]:
@@ -118,8 +118,8 @@ def _hmac(key: bytes, message: bytes) -> bytes:
 def head_tag(mac: bytes, method: str, path: str, length: int) -> str:
     """What a device says before its body: that it will send so many bytes there. Strangers
     cannot say it, so nothing of theirs is read."""
-    told = (b"head", method.encode(), path.encode(), str(length).encode())
-    return tag(mac, *told)
+    fields = (b"head", method.encode(), path.encode(), str(length).encode())
+    return tag(mac, *fields)
 
 
 def rotation_proof(mac: bytes, device: str, stamp: int) -> str:
@@ -171,11 +171,11 @@ class Identity:
             ) from None
         keys = read_json(self.path, KeyFile, StorageError, RESTORE)
         self._sign = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(keys.sign))
-        self.exchange = [bytes.fromhex(each) for each in keys.exchange]
+        self.exchange = [bytes.fromhex(key) for key in keys.exchange]
         held = keys.held or {}
         if isinstance(held, str):  # of a version with one training
             held = {"": held}
-        self._held = {who: bytes.fromhex(key) for who, key in held.items()}
+        self._held = {holder: bytes.fromhex(key) for holder, key in held.items()}
         self.public = self._sign.public_key().public_bytes_raw()
         self._tickets = derived(self._sign.private_bytes_raw(), TICKETS)
         self.tickets = public_of(self._tickets)
@@ -184,7 +184,7 @@ class Identity:
         for held_key in self._held.values():
             if held_key not in honoured:
                 honoured.append(held_key)
-        publics = [public_of(each) for each in honoured]
+        publics = [public_of(key) for key in honoured]
         self.by_name = {
             name_of(public): private for public, private in zip(publics, honoured, strict=True)
         }
@@ -196,7 +196,7 @@ class Identity:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"{self.path} cannot be written: {error.strerror}") from None
-        with whole(self.path, private=True, durable=True, remedy=None) as file:
+        with open_atomic(self.path, private=True, durable=True, remedy=None) as file:
             file.write(json.dumps(content).encode())
 
     def rotate(self) -> None:
@@ -204,33 +204,33 @@ class Identity:
         The key that an open round names stays too, however often others are taken."""
         with self._alone():
             self._read()
-            kept = [bits.fresh().token(32), *self.exchange][:KEPT]
-            self._keep(kept, self._held)
+            retained = [bits.fresh().token(32), *self.exchange][:KEPT]
+            self._keep(retained, self._held)
 
-    def hold(self, name: str | None, who: str = "") -> None:
-        """Keep this key until `who` holds another one, or none: a round of that training is
+    def hold(self, name: str | None, holder: str = "") -> None:
+        """Keep this key until `holder` holds another one, or none: a round of that training is
         keyed to it, and its masks come off with no other.
 
         It is written only where something changes, which is once in a rotation.
         """
-        wanted = None if name is None else self.by_name[name]
-        if wanted == self._held.get(who):
+        private = None if name is None else self.by_name[name]
+        if private == self._held.get(holder):
             return
         with self._alone():
             self._read()  # another process may have dropped it since
             held = {**self._held}
-            held.pop(who, None)
-            if wanted is not None:
-                held[who] = wanted
+            held.pop(holder, None)
+            if private is not None:
+                held[holder] = private
             self._keep(self.exchange, held)
 
     def _keep(self, exchange: list[bytes], held: dict[str, bytes]) -> None:
         content: dict[str, Any] = {
             "sign": self._sign.private_bytes_raw().hex(),
-            "exchange": [each.hex() for each in exchange],
+            "exchange": [key.hex() for key in exchange],
         }
         if held:
-            content["held"] = {who: key.hex() for who, key in held.items()}
+            content["held"] = {holder: key.hex() for holder, key in held.items()}
         self._write(content)
         self._read()
 
@@ -297,10 +297,10 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
                 "the server is not the one whose identity was pinned",
                 remedy="ask its owner before going on",
             )
-        keys = [bytes.fromhex(each["public"]) for each in card["exchange"]]
+        keys = [bytes.fromhex(entry["public"]) for entry in card["exchange"]]
         fine = [
-            verify(identity, each["signature"], b"exchange", key)
-            for each, key in zip(card["exchange"], keys, strict=True)
+            verify(identity, entry["signature"], b"exchange", key)
+            for entry, key in zip(card["exchange"], keys, strict=True)
         ]
     except (KeyError, TypeError, ValueError):
         raise Failure("the server's card of keys does not parse") from None
@@ -311,10 +311,10 @@ def believed(card: dict[str, Any], pin: str | None) -> list[bytes]:
 
 def enrolment_of(card: dict[str, Any], pin: bytes) -> str:
     """How a server says that it enrols devices; empty if it did not sign that."""
-    told, signature = card.get("enrolment"), card.get("signature")
-    if not isinstance(told, str) or not isinstance(signature, str):
+    terms, signature = card.get("enrolment"), card.get("signature")
+    if not isinstance(terms, str) or not isinstance(signature, str):
         return ""
-    return told if verify(pin, signature, b"enrolment", told.encode()) else ""
+    return terms if verify(pin, signature, b"enrolment", terms.encode()) else ""
 
 
 def tickets_of(card: dict[str, Any], pin: bytes) -> bytes | None:

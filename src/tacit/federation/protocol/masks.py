@@ -21,26 +21,26 @@ from tacit.federation.protocol.packing import word_bytes
 _START = bytes(16)
 
 
-def round_key(secret: bytes, task: str, round_: int, nonce: str, told: str) -> bytes:
-    """One key for one device, round and `told` (digest of the state it was given).
+def round_key(secret: bytes, task: str, round_: int, nonce: str, state_digest: str) -> bytes:
+    """One key for one device, round and `state_digest` (digest of the state it was given).
 
     A re-run of the round with the same state has the same, so the same words can be sent
     again; another state never meets the same mask, for the difference of two vectors under
     one mask hides nothing.
     """
-    return derived(secret, f"{task} {round_} {nonce} {told}")
+    return derived(secret, f"{task} {round_} {nonce} {state_digest}")
 
 
 def stream(key: bytes, label: str) -> Any:
     """The keystream of one part; `keystream` reads on from where the last call ended."""
-    own = derived(key, label)
-    return Cipher(algorithms.AES256(own), modes.CTR(_START)).encryptor()
+    part_key = derived(key, label)
+    return Cipher(algorithms.AES256(part_key), modes.CTR(_START)).encryptor()
 
 
 def keystream(source: Any, count: int, bits: int) -> NDArray[Any]:
     """The next `count` words, of which the low `bits` count, uniform."""
-    own = word_bytes(bits)
-    return np.frombuffer(source.update(bytes(count * own)), f"<u{own}")
+    word_size = word_bytes(bits)
+    return np.frombuffer(source.update(bytes(count * word_size)), f"<u{word_size}")
 
 
 def mask(key: bytes, label: str, rows: int, width: int, bits: int) -> NDArray[Any]:

@@ -30,14 +30,17 @@ def packed_size(count: int, bits: int) -> int:
 
 def packed(words: NDArray[Any], bits: int) -> bytes:
     """Words on their way: the low `bits` of each."""
-    own = word_bytes(bits)
-    flat = np.ascontiguousarray(words, f"<u{own}").ravel()
-    if bits == 8 * own:
+    word_size = word_bytes(bits)
+    flat = np.ascontiguousarray(words, f"<u{word_size}").ravel()
+    if bits == 8 * word_size:
         return flat.tobytes()
     return b"".join(
         np.packbits(
             np.unpackbits(
-                flat[chunk].view(np.uint8).reshape(-1, own), axis=1, count=bits, bitorder="little"
+                flat[chunk].view(np.uint8).reshape(-1, word_size),
+                axis=1,
+                count=bits,
+                bitorder="little",
             ),
             bitorder="little",
         ).tobytes()
@@ -47,20 +50,24 @@ def packed(words: NDArray[Any], bits: int) -> bytes:
 
 def unpacked(data: bytes | memoryview, count: int, bits: int) -> NDArray[Any]:
     """The words of `packed`."""
-    own = word_bytes(bits)
-    if bits == 8 * own:
-        return np.frombuffer(data, f"<u{own}", count)
-    found = np.zeros(count, f"<u{own}")
+    word_size = word_bytes(bits)
+    if bits == 8 * word_size:
+        return np.frombuffer(data, f"<u{word_size}", count)
+    words = np.zeros(count, f"<u{word_size}")
     source = np.frombuffer(data, np.uint8)
     for chunk in _chunks(count):
-        many = min(CHUNK, count - chunk.start)
+        chunk_words = min(CHUNK, count - chunk.start)
         start = chunk.start * bits // 8
         single = np.unpackbits(
-            source[start : start + packed_size(many, bits)], count=many * bits, bitorder="little"
+            source[start : start + packed_size(chunk_words, bits)],
+            count=chunk_words * bits,
+            bitorder="little",
         )
-        whole = np.packbits(single.reshape(many, bits), axis=1, bitorder="little")
-        found[chunk].view(np.uint8).reshape(many, own)[:, : whole.shape[1]] = whole
-    return found
+        word_rows = np.packbits(single.reshape(chunk_words, bits), axis=1, bitorder="little")
+        words[chunk].view(np.uint8).reshape(chunk_words, word_size)[:, : word_rows.shape[1]] = (
+            word_rows
+        )
+    return words
 
 
 def _chunks(count: int) -> Iterator[slice]:

@@ -17,10 +17,10 @@ from tacit.federation.protocol.keys import same, tag
 
 def ticket(key: bytes, task: str, round_: int, attempt: int, device: str) -> str:
     """A MAC of the recommender. The same again for the same device and attempt."""
-    where = f"{task} {round_} {attempt} {device}"
-    return tag(key, b"ticket", where.encode())
+    context = f"{task} {round_} {attempt} {device}"
+    return tag(key, b"ticket", context.encode())
 
 
-def is_ticket(given: str, key: bytes, task: str, round_: int, attempt: int, device: str) -> bool:
+def is_ticket(claimed: str, key: bytes, task: str, round_: int, attempt: int, device: str) -> bool:
     """Whether the recommender that shares this key gave the ticket to this device."""
-    return same(given, ticket(key, task, round_, attempt, device))
+    return same(claimed, ticket(key, task, round_, attempt, device))

@@ -139,8 +139,8 @@ def split(frame: bytes) -> tuple[bytes, memoryview]:
 def layouts_print(parts: tuple[PartLayout, ...]) -> str:
     """What an upload must name. Who opens a round could else have words listed that were
     meant to be summed, or summed in longer words, whose carries tell more than the sum."""
-    told = "\n".join(part.model_dump_json() for part in parts)
-    return digest(told.encode())[:32]
+    text = "\n".join(part.model_dump_json() for part in parts)
+    return digest(text.encode())[:32]
 
 
 def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
@@ -149,25 +149,25 @@ def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
     Sums of words are sums of integers as long as those stay within half the range on either
     side of zero, which is what the length of a word is chosen for.
     """
-    whole = np.ascontiguousarray(values, np.int64).view(np.uint64)
-    return whole.astype(f"<u{word_bytes(bits)}")
+    unsigned = np.ascontiguousarray(values, np.int64).view(np.uint64)
+    return unsigned.astype(f"<u{word_bytes(bits)}")
 
 
-def integers(found: NDArray[Any], bits: int) -> NDArray[np.int64]:
+def integers(residues: NDArray[Any], bits: int) -> NDArray[np.int64]:
     """What `words` were made of, if that was nearer to zero than half the range: the
     representatives nearest to zero."""
-    whole = np.ascontiguousarray(found).astype(np.uint64)
+    unsigned = np.ascontiguousarray(residues).astype(np.uint64)
     high = np.int64(64 - bits)
     # to the top, so that what is above the word falls off, and back with its sign
-    return (whole << high.astype(np.uint64)).view(np.int64) >> high
+    return (unsigned << high.astype(np.uint64)).view(np.int64) >> high
 
 
 def digest(*parts: bytes | memoryview) -> str:
     """SHA-256 of the parts, one after another."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for part in parts:
-        found.update(part)
-    return found.hexdigest()
+        hasher.update(part)
+    return hasher.hexdigest()
 
 
 def ascending(rows: NDArray[Any], size: int) -> bool:
@@ -183,10 +183,10 @@ def ascending(rows: NDArray[Any], size: int) -> bool:
 
 def payload_size(parts: tuple[PartLayout, ...], rows: tuple[int, ...]) -> int:
     """Bytes of a payload with these parts, of which sparse ones have so many rows."""
-    return _whole(parts, _counts(parts, rows))
+    return _size_of_sections(parts, _counts(parts, rows))
 
 
-def _whole(parts: tuple[PartLayout, ...], counts: list[int]) -> int:
+def _size_of_sections(parts: tuple[PartLayout, ...], counts: list[int]) -> int:
     return sum(
         packed_size(count * part.width, part.bits) + (count * ROW_BYTES if part.sparse else 0)
         for count, part in zip(counts, parts, strict=True)
@@ -205,9 +205,9 @@ def sections(
     of 32 and 64 bits are not copied.
     """
     counts = _counts(parts, rows)
-    whole = _whole(parts, counts)
-    if len(payload) != whole:
-        raise WireError(f"a payload of {len(payload)} bytes where {whole} belong")
+    expected_size = _size_of_sections(parts, counts)
+    if len(payload) != expected_size:
+        raise WireError(f"a payload of {len(payload)} bytes where {expected_size} belong")
     out: list[Section] = []
     at = 0
     for part, count in zip(parts, counts, strict=True):
@@ -218,8 +218,8 @@ def sections(
             if not checked and not ascending(index, part.size):
                 raise WireError("row numbers that do not ascend inside the part")
         end = at + packed_size(count * part.width, part.bits)
-        found = unpacked(payload[at:end], count * part.width, part.bits)
-        out.append(Section(index, found.reshape(count, part.width)))
+        section_words = unpacked(payload[at:end], count * part.width, part.bits)
+        out.append(Section(index, section_words.reshape(count, part.width)))
         at = end
     return out
 

@@ -44,7 +44,7 @@ MOST_OPEN = 64
 
 
 @dataclass
-class _Open:
+class _OpenRound:
     """What this process knows of an open round; the store is the truth."""
 
     opening: Opening
@@ -84,13 +84,13 @@ def aggregator_app(
     return app
 
 
-class _Begun:
+class _UploadBeginning:
     """The beginning of an upload: what its header says, and the round that it is for. It is
     read once, before the rest, and the MAC on all of it is checked afterwards."""
 
     message: Upload
     key: Key
-    known: _Open
+    known: _OpenRound
     start: int
     """Where the payload begins."""
 
@@ -101,11 +101,11 @@ class _Begun:
 
     async def fits(self, beginning: bytes, length: int) -> None:
         """Refuse an upload of another length than its round asks for, before it is read."""
-        message, rest = unpack(Upload, beginning)
+        message, remaining = unpack(Upload, beginning)
         self.message = message
         self.key = Key(message.task, message.round, message.attempt)
         self.known = await self._handler.known(self.key)
-        self.start = len(beginning) - len(rest)
+        self.start = len(beginning) - len(remaining)
         payload = payload_size(self.known.opening.parts, message.rows)
         if length != self.start + payload:
             raise WireError("an upload of a wrong length")
@@ -123,7 +123,7 @@ class _Handler:
         self.gate = gate
         self.uploads = uploads
         self.recommender = recommender
-        self._rounds: dict[Key, _Open] = {}
+        self._rounds: dict[Key, _OpenRound] = {}
 
     async def open(self, request: Call) -> Reply:
         """A round begins: from here on its uploads are taken. A least cohort below this
@@ -148,28 +148,28 @@ class _Handler:
         be listed, or summed in other lengths, against its will. So is one that did not join.
         Neither touches what others have sent.
         """
-        begun = _Begun(self)
-        body, caller = await self.gate.heard(request, fits=begun.fits)
-        if not begun.fine:  # shorter than it said
+        beginning = _UploadBeginning(self)
+        body, caller = await self.gate.heard(request, fits=beginning.fits)
+        if not beginning.fine:  # shorter than it said
             raise WireError("an upload of a wrong length")
-        message, known = begun.message, begun.known
-        key = begun.key
-        payload = memoryview(body)[begun.start :]
+        message, open_round = beginning.message, beginning.known
+        key = beginning.key
+        payload = memoryview(body)[beginning.start :]
         # refuses a wrong length, and rows that are not in order
-        sections(known.opening.parts, message.rows, payload)
-        if message.layouts != known.agreed:
+        sections(open_round.opening.parts, message.rows, payload)
+        if message.layouts != open_round.agreed:
             raise Refusal(403, "the device agreed to other sums than the recommender has opened")
-        if message.least != known.opening.least:
+        if message.least != open_round.opening.least:
             raise Refusal(403, "the device was promised another least cohort than was opened")
-        given, shared = message.ticket, known.tickets
-        if not shared or not is_ticket(given, shared, *key, caller.device):
+        join_ticket, shared = message.ticket, open_round.tickets
+        if not shared or not is_ticket(join_ticket, shared, *key, caller.device):
             raise Refusal(403, "the device did not join this attempt")
         if await self.uploads.keep(key, caller.device, message.least, body):
             self.gate.metrics.add("uploads")
             self.gate.metrics.observe("upload_bytes", len(body))
-            known.here += 1
-            if known.here >= known.wanted:
-                known.news.set()
+            open_round.here += 1
+            if open_round.here >= open_round.wanted:
+                open_round.news.set()
         return self.gate.reply(caller, b"{}")
 
     async def close(self, request: Call) -> Reply:
@@ -183,9 +183,9 @@ class _Handler:
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
         key = Key(closing.task, closing.round, closing.attempt)
-        known = await self.known(key)
+        open_round = await self.known(key)
         if not closing.give_up:
-            await self._wait(known, key, closing)
+            await self._wait(open_round, key, closing)
         began = time.monotonic()
         revealed = await self.uploads.reveal(key, closing.give_up)
         self._rounds.pop(key, None)
@@ -203,14 +203,14 @@ class _Handler:
         signature = self.gate.identity.sign(b"answer", request, payload)
         return Reply(payload, status, tacit_signature=signature)
 
-    async def known(self, key: Key) -> _Open:
+    async def known(self, key: Key) -> _OpenRound:
         """What this process knows of an attempt, from the store if it is new here."""
         if key not in self._rounds:
             opening = await self.uploads.opening(key)
             if len(self._rounds) > MOST_OPEN:
                 self._rounds.clear()
             tickets = self._ticket_key(opening)
-            self._rounds.setdefault(key, _Open(opening, layouts_print(opening.parts), tickets))
+            self._rounds.setdefault(key, _OpenRound(opening, layouts_print(opening.parts), tickets))
         return self._rounds[key]
 
     def _ticket_key(self, opening: Opening) -> bytes | None:
@@ -222,18 +222,18 @@ class _Handler:
         except ValueError:
             return None
 
-    async def _wait(self, known: _Open, key: Key, closing: Closing) -> None:
+    async def _wait(self, open_round: _OpenRound, key: Key, closing: Closing) -> None:
         """Until all who are expected have answered, the time is up, or the attempt is over."""
         loop = asyncio.get_running_loop()
         until = loop.time() + closing.wait
-        known.wanted = closing.expected
+        open_round.wanted = closing.expected
         while True:
-            found = await self.uploads.count(key)
-            left = until - loop.time()
-            if found.arrived >= closing.expected or left <= 0 or not found.is_open:
+            standing = await self.uploads.count(key)
+            remaining = until - loop.time()
+            if standing.arrived >= closing.expected or remaining <= 0 or not standing.is_open:
                 return
-            known.news.clear()
+            open_round.news.clear()
             try:
-                await asyncio.wait_for(known.news.wait(), min(left, POLL))
+                await asyncio.wait_for(open_round.news.wait(), min(remaining, POLL))
             except TimeoutError:
                 continue

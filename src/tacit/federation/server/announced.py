@@ -20,17 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure
-from tacit.federation.agreed.scheme import Attempt, Bare, Telling
+from tacit.federation.agreed.scheme import Attempt, Bare, Briefing
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.wire import PartLayout, Section, digest
 from tacit.federation.server.store import Transaction
 
 
 @dataclass(frozen=True)
-class Kept(Telling):
+class StoredBriefing(Briefing):
     """What was told, as it was written down; `made` takes off what devices had to add."""
 
-    made: Telling
+    made: Briefing
     seeds: tuple[str, ...]
     payloads: dict[str, bytes]
     """By device: of those that may be told."""
@@ -53,40 +53,44 @@ class Kept(Telling):
         return self.made.taken_off(layout, sum_, arrived)
 
 
-def keep_told(session: Transaction, task: str, attempt: Attempt, told: Telling) -> Kept:
+def store_briefing(
+    session: Transaction, task: str, attempt: Attempt, briefing: Briefing
+) -> StoredBriefing:
     """What an attempt's devices are told, written down: what counts is what was written
-    first. Those who are told each its own follow with `keep_some`.
+    first. Those who are told each its own follow with `store_payloads`.
 
     Where all are told the same, that is so for every attempt at the round: devices then send
     the very words that they sent before.
     """
     if not attempt.joined:
-        return Kept(told, told.seeds, {}, {})
-    place = (task, attempt.index, attempt.number)
-    rows = _rows(session, place, told.alike)
+        return StoredBriefing(briefing, briefing.seeds, {}, {})
+    attempt_key = (task, attempt.index, attempt.number)
+    rows = _rows(session, attempt_key, briefing.alike)
     if rows:
-        return _read(session, place, attempt, told, rows[0])
-    blob = told.payload(next(iter(attempt.joined))) if told.alike else b""
+        return _stored_briefing(session, attempt_key, attempt, briefing, rows[0])
+    blob = briefing.payload(next(iter(attempt.joined))) if briefing.alike else b""
     session.run(
         "INSERT INTO announced VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        *place,
-        int(told.alike),
-        json.dumps(told.seeds),
+        *attempt_key,
+        int(briefing.alike),
+        json.dumps(briefing.seeds),
         digest(blob),
         blob,
     )
-    if not told.alike:
-        return Kept(told, told.seeds, {}, {})
-    return _alike(attempt, told, told.seeds, blob)
+    if not briefing.alike:
+        return StoredBriefing(briefing, briefing.seeds, {}, {})
+    return _common_briefing(attempt, briefing, briefing.seeds, blob)
 
 
-def keep_some(session: Transaction, task: str, attempt: Attempt, told: Kept, some: Some) -> Kept:
+def store_payloads(
+    session: Transaction, task: str, attempt: Attempt, briefing: StoredBriefing, devices: Devices
+) -> StoredBriefing:
     """Write down what these devices are told, who are told each its own. What was written
-    before is in `told`, and is not written again.
+    before is in `briefing`, and is not written again.
 
-    What is returned is new, for a work may run twice: `told` is as it was.
+    What is returned is new, for a work may run twice: `briefing` is as it was.
     """
-    payloads = {device: told.made.payload(device) for device in some}
+    payloads = {device: briefing.made.payload(device) for device in devices}
     blob = pack_state(
         {device: np.frombuffer(payload, np.uint8) for device, payload in payloads.items()}
     )
@@ -95,63 +99,67 @@ def keep_some(session: Transaction, task: str, attempt: Attempt, told: Kept, som
         task,
         attempt.index,
         attempt.number,
-        some[0],
+        devices[0],
         digest(blob),
         blob,
     )
-    digests = {device: told.made.digest(device) for device in some}
-    return Kept(told.made, told.seeds, payloads, digests)
+    digests = {device: briefing.made.digest(device) for device in devices}
+    return StoredBriefing(briefing.made, briefing.seeds, payloads, digests)
 
 
-def forget_told(session: Transaction, task: str, index: int) -> None:
+def forget_briefings(session: Transaction, task: str, index: int) -> None:
     """The rounds up to this one are over: nobody will ask for their bytes again."""
     for table in ("announced", "announced_some"):
         session.run(f"DELETE FROM {table} WHERE task = ? AND round <= ?", task, index)
 
 
-Some = Sequence[str]
+Devices = Sequence[str]
 """Devices that are told together."""
-Place = tuple[str, int, int]
+AttemptKey = tuple[str, int, int]
 """Task, round and attempt."""
 
 
-def _rows(session: Transaction, place: Place, alike: bool) -> list[tuple[Any, ...]]:
+def _rows(session: Transaction, attempt_key: AttemptKey, alike: bool) -> list[tuple[Any, ...]]:
     """What was written for this attempt, or for any at the round where all are alike; the
     first comes first."""
     return session.run(
         "SELECT alike, seeds, digest, told FROM announced "
         "WHERE task = ? AND round = ? AND (attempt = ? OR ? = 1) ORDER BY attempt",
-        *place,
+        *attempt_key,
         int(alike),
     )
 
 
-def _read(
-    session: Transaction, place: Place, attempt: Attempt, told: Telling, row: tuple[Any, ...]
-) -> Kept:
+def _stored_briefing(
+    session: Transaction,
+    attempt_key: AttemptKey,
+    attempt: Attempt,
+    briefing: Briefing,
+    row: tuple[Any, ...],
+) -> StoredBriefing:
     """What was written, if it is whole. Of those who are told each its own, some may not
     have been told yet."""
     alike, seeds = row[0], tuple(json.loads(row[1]))
-    blob = _whole(row[2], row[3])
+    blob = _verified_blob(row[2], row[3])
     if alike:
-        return _alike(attempt, told, seeds, blob)
+        return _common_briefing(attempt, briefing, seeds, blob)
     parts = session.run(
         "SELECT digest, told FROM announced_some WHERE task = ? AND round = ? AND attempt = ?",
-        *place,
+        *attempt_key,
     )
-    found = [_whole(*part) for part in parts]
+    blobs = [_verified_blob(*part) for part in parts]
     if blob:  # of a version that told all of them at once
-        found.append(blob)
+        blobs.append(blob)
     payloads = {
-        device: array.tobytes() for part in found for device, array in unpack_state(part).items()
+        device: array.tobytes() for part in blobs for device, array in unpack_state(part).items()
     }
-    digests = {device: digest(each) for device, each in payloads.items()}
-    return Kept(told, seeds, payloads, digests)
+    digests = {device: digest(payload) for device, payload in payloads.items()}
+    return StoredBriefing(briefing, seeds, payloads, digests)
 
 
-def _whole(print_: str, kept: Any) -> bytes:
+def _verified_blob(print_: str, stored: Any) -> bytes:
     """Bytes of the store, if they are those that were written."""
-    blob = bytes(kept)
+    blob = bytes(stored)
     if digest(blob) != print_:
         raise Failure(
             "the announcement of a round is damaged in the store",
@@ -160,7 +168,9 @@ def _whole(print_: str, kept: Any) -> bytes:
     return blob
 
 
-def _alike(attempt: Attempt, told: Telling, seeds: tuple[str, ...], blob: bytes) -> Kept:
+def _common_briefing(
+    attempt: Attempt, briefing: Briefing, seeds: tuple[str, ...], blob: bytes
+) -> StoredBriefing:
     """All are told the same."""
     payloads = dict.fromkeys(attempt.joined, blob)
-    return Kept(told, seeds, payloads, dict.fromkeys(attempt.joined, digest(blob)))
+    return StoredBriefing(briefing, seeds, payloads, dict.fromkeys(attempt.joined, digest(blob)))

@@ -38,7 +38,7 @@ class Attest:
             if not await self._admits(json.dumps(facts).encode()):
                 raise Refusal(403, "the operator's check did not admit this device")
 
-    async def _admits(self, asked: bytes) -> bool:
+    async def _admits(self, message: bytes) -> bool:
         try:
             running = await asyncio.create_subprocess_exec(
                 *self._words,
@@ -50,7 +50,7 @@ class Attest:
             raise Refusal(503, "the operator's check cannot be run") from None
         try:
             async with asyncio.timeout(self._seconds):
-                await running.communicate(asked)
+                await running.communicate(message)
         except TimeoutError:
             running.kill()
             await running.wait()

@@ -49,23 +49,23 @@ def new_tickets(count: int) -> list[str]:
 def keep_tickets(session: Transaction, tickets: Sequence[str], label: str, days: float) -> None:
     """Write tickets into the book; they are good for so many days."""
     now = int(time.time())
-    for each in tickets:
+    for ticket in tickets:
         session.run(
             "INSERT INTO ticket VALUES (?, ?, ?, ?, NULL, NULL) ON CONFLICT DO NOTHING",
-            _digest(each),
+            _digest(ticket),
             label,
             now,
             now + int(days * DAY),
         )
 
 
-def limit_label(session: Transaction, label: str, most: int) -> None:
+def limit_label(session: Transaction, label: str, limit: int) -> None:
     """At most so many devices enrol with the tickets of a label, however many there are."""
     session.run(
         "INSERT INTO ticket_limit VALUES (?, ?) ON CONFLICT (label) "
         "DO UPDATE SET most = excluded.most",
         label,
-        most,
+        limit,
     )
 
 
@@ -91,8 +91,8 @@ def use_ticket(session: Transaction, ticket: str, device: str) -> None:
     now = int(time.time())
     if now > expires:
         raise Refusal(403, "the ticket has expired")
-    most = session.run("SELECT most FROM ticket_limit WHERE label = ?", label)
-    if most and _used(session, label) >= int(most[0][0]):
+    limit_rows = session.run("SELECT most FROM ticket_limit WHERE label = ?", label)
+    if limit_rows and _used(session, label) >= int(limit_rows[0][0]):
         raise Refusal(403, "no more devices are taken with tickets of this kind")
     session.run(
         "UPDATE ticket SET device = ?, used = ? WHERE digest = ?", device, now, _digest(ticket)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt
-from tacit.federation.protocol.grown import rest
+from tacit.federation.protocol.grown import without_held_rows
 from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import Announcement, pack
-from tacit.federation.server.announced import Kept
+from tacit.federation.server.announced import StoredBriefing
 from tacit.federation.server.lobby import Lobby
 from tacit.federation.server.rounds import Rounds
 
@@ -31,7 +31,7 @@ class Active:
     """An attempt that devices can answer, and what they are told."""
 
     attempt: Attempt
-    told: Kept
+    told: StoredBriefing
 
 
 @dataclass(frozen=True)
@@ -48,34 +48,34 @@ class Calls:
         Where each is told its own, what some of them are told is written down while those
         before them are answered. After a restart those who were told are told again.
         """
-        attempt, told = active.attempt, active.told
-        before = list(told.payloads)
-        for some in together(active):
+        attempt, briefing = active.attempt, active.told
+        ready = list(briefing.payloads)
+        for devices in together(active):
             await asyncio.gather(
-                self.rounds.tell(attempt, told, some), self._call(active, key, before)
+                self.rounds.tell(attempt, briefing, devices), self._call(active, key, ready)
             )
-            before = some
-        await self._call(active, key, before)
+            ready = devices
+        await self._call(active, key, ready)
 
     async def _call(self, active: Active, key: bytes, devices: list[str]) -> None:
         """Answer these devices, whose announcement is written down."""
-        for place, device in enumerate(devices):
+        for position, device in enumerate(devices):
             holds = self.lobby.holds(device)
-            told = self.announcement(active, key, device, holds)
-            self.lobby.call(device, told)
-            if place % AT_A_TIME == AT_A_TIME - 1:
+            announcement = self.announcement(active, key, device, holds)
+            self.lobby.call(device, announcement)
+            if position % AT_A_TIME == AT_A_TIME - 1:
                 await asyncio.sleep(0)
 
     def announcement(self, active: Active, key: bytes, device: str, holds: int = 0) -> bytes:
         """The answer to a device of the attempt that has the first `holds` rows of the
         arrays that grow."""
         attempt = active.attempt
-        told = active.told
+        briefing = active.told
         task = self.made.task
-        payload = told.payload(device)
+        payload = briefing.payload(device)
         names = self.made.first_state.growing()
-        short = rest(payload, names, holds) if names else None
-        where = (task.name, attempt.index, attempt.number)
+        short = without_held_rows(payload, names, holds) if names else None
+        attempt_key = (task.name, attempt.index, attempt.number)
         header = Announcement(
             task=task.name,
             round=attempt.index,
@@ -87,24 +87,24 @@ class Calls:
             enough=task.enough,
             seconds=task.seconds,
             since=0 if short is None else holds,
-            whole="" if short is None else told.digest(device),
-            ticket=ticket(key, *where, device),
-            mixing=told.seeds,
+            whole="" if short is None else briefing.digest(device),
+            ticket=ticket(key, *attempt_key, device),
+            mixing=briefing.seeds,
         )
         return pack(header, payload if short is None else short)
 
 
 def together(active: Active) -> list[list[str]]:
     """Those who are not told yet, in parts that are told together."""
-    joined, told = active.attempt.joined, active.told.payloads
+    joined, briefed = active.attempt.joined, active.told.payloads
     parts: list[list[str]] = []
     rows = 0
-    for device in [each for each in joined if each not in told]:
-        own = len(joined[device])
-        full = rows + own > ROWS or (parts and len(parts[-1]) == TOGETHER)
+    for device in [name for name in joined if name not in briefed]:
+        listed = len(joined[device])
+        full = rows + listed > ROWS or (parts and len(parts[-1]) == TOGETHER)
         if full or not parts:  # the first may have listed nothing
             parts.append([])
             rows = 0
         parts[-1].append(device)
-        rows += own
+        rows += listed
     return parts

@@ -69,7 +69,7 @@ class Conductor:
 
     def __init__(
         self,
-        made: Assembled,
+        assembled: Assembled,
         store: ServerStore,
         identity: Identity,
         aggregator: Aggregator,
@@ -77,14 +77,14 @@ class Conductor:
         gather: float = 2.0,
         metrics: Metrics | None = None,
     ) -> None:
-        self.made = made
-        self.task, self.name = made.task, made.task.name
-        self.rounds = Rounds(made, store)
+        self.made = assembled
+        self.task, self.name = assembled.task, assembled.task.name
+        self.rounds = Rounds(assembled, store)
         self.identity = identity
         self.aggregator = aggregator
-        self.lobby = Lobby(made.task, gather)
-        self.calls = Calls(made, self.rounds, self.lobby)
-        self.loop = Loop(made.plan, made.first_state)
+        self.lobby = Lobby(assembled.task, gather)
+        self.calls = Calls(assembled, self.rounds, self.lobby)
+        self.loop = Loop(assembled.plan, assembled.first_state)
         self.kept: bytes | None = None
         """What the scheme keeps between rounds."""
         self.index = 0
@@ -106,7 +106,7 @@ class Conductor:
         self._ticket_key = b""
         self._since = 0.0
         self._public = public
-        self._places = {each.name: k for k, each in enumerate(made.plan.rounds)}
+        self._places = {round_.name: k for k, round_ in enumerate(assembled.plan.rounds)}
 
     @property
     def private(self) -> bool:
@@ -115,10 +115,10 @@ class Conductor:
 
     async def run(self) -> State:
         """All rounds that are left; the final public state."""
-        found = await self.rounds.standing()
-        self.loop = Loop(self.made.plan, found.state, found.done)
-        self.kept, self.spoilt = found.kept, found.spoilt
-        self.out = set(found.out)
+        standing = await self.rounds.standing()
+        self.loop = Loop(self.made.plan, standing.state, standing.done)
+        self.kept, self.spoilt = standing.kept, standing.spoilt
+        self.out = set(standing.out)
         clock = asyncio.get_running_loop()
         while (round_ := self.loop.next()) is not None:
             self.index = self._places[round_.name]
@@ -252,11 +252,11 @@ class Conductor:
         from here on a restart collects this attempt, with these devices, keys and bytes.
         (Where each is told its own, the bytes of some are written after others were told.)"""
         if not self._ticket_key:
-            other = await self.aggregator.tickets()
-            self._ticket_key = self.identity.ticket_key(other)
+            aggregator_key = await self.aggregator.tickets()
+            self._ticket_key = self.identity.ticket_key(aggregator_key)
         secret = self.identity.by_name[attempt.key]
-        told = self.made.scheme.tell(attempt, self.loop.state, self.kept, secret)
-        return Active(attempt, await self.rounds.begin(attempt, told))
+        briefing = self.made.scheme.tell(attempt, self.loop.state, self.kept, secret)
+        return Active(attempt, await self.rounds.begin(attempt, briefing))
 
     async def _collect(self, active: Active) -> bytes | None:
         """Answer everybody in the attempt, and wait for their sum: None if too few came."""
@@ -271,9 +271,9 @@ class Conductor:
             expected=len(attempt.joined),
             wait=self.task.seconds,
         )
-        found = await self.aggregator.close(closing)
+        sums = await self.aggregator.close(closing)
         self.active = None
-        return found
+        return sums
 
     def announcement(self, device: str, holds: int = 0) -> bytes:
         """The answer to a device that joined the active round, and has the first `holds`
@@ -290,8 +290,8 @@ class Conductor:
         self._enter(Stage.ABSORBING)
         opened = await asyncio.to_thread(self._unmasked, active, sum_)
         if opened.spoilt:
-            where = {"round": active.attempt.index, "attempt": active.attempt.number}
-            log("sum out of range: some device went past its clip", **where)
+            labels = {"round": active.attempt.index, "attempt": active.attempt.number}
+            log("sum out of range: some device went past its clip", **labels)
         if opened.out:
             log(
                 "a group out of range: its devices sit out",
@@ -313,8 +313,8 @@ class Conductor:
         attempt = active.attempt
         private = self.identity.by_name[attempt.key]
         secret = shared_secrets(private, attempt.publics[device]).mask
-        told = active.told.digest(device)
-        return round_key(secret, self.name, attempt.index, attempt.nonce, told)
+        payload_digest = active.told.digest(device)
+        return round_key(secret, self.name, attempt.index, attempt.nonce, payload_digest)
 
     async def _advance(self, round_: Round, attempt: Attempt, opened: Opened) -> None:
         """The next state: in the store first, then here.
@@ -324,11 +324,11 @@ class Conductor:
         """
         ahead = Loop(self.made.plan, self.loop.state, self.loop.done)
         await asyncio.to_thread(ahead.absorb, round_, opened.released)
-        kept = self.kept if opened.kept is None else opened.kept
+        stored = self.kept if opened.kept is None else opened.kept
         status: Status = "spoilt" if opened.spoilt else "done"
         await self.rounds.advance(attempt, ahead.state, opened.kept, status, opened.out)
         self.out |= set(opened.out)
         self.lobby.dismiss(opened.out)
-        self.loop, self.kept = ahead, kept
+        self.loop, self.kept = ahead, stored
         self.index = attempt.index + 1
         self.spoilt += opened.spoilt

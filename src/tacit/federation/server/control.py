@@ -43,12 +43,12 @@ class Orders(NamedTuple):
 
 def orders(session: Transaction, task: str) -> Orders:
     """What was ordered for a task."""
-    found = dict(session.run("SELECT name, value FROM control WHERE task = ?", task))
-    expires = found.get("expires", "")
+    entries = dict(session.run("SELECT name, value FROM control WHERE task = ?", task))
+    expires = entries.get("expires", "")
     return Orders(
-        found.get("paused") == "yes",
-        found.get("aborted"),
-        int(found.get("retries", "0")),
+        entries.get("paused") == "yes",
+        entries.get("aborted"),
+        int(entries.get("retries", "0")),
         float(expires) if expires else None,
     )
 
@@ -102,33 +102,35 @@ def trainings(session: Transaction) -> list[TrainingStanding]:
     return out
 
 
-def chosen(session: Transaction, task: str | None) -> str:
+def find_training(session: Transaction, task: str | None) -> str:
     """The training that the operator means: the one whose name begins so, or the only one."""
-    found = [each.task for each in trainings(session) if each.task.startswith(task or "")]
-    if len(found) != 1:
+    matches = [
+        training.task for training in trainings(session) if training.task.startswith(task or "")
+    ]
+    if len(matches) != 1:
         raise SettingError(
-            f"{len(found)} trainings of this store are meant",
+            f"{len(matches)} trainings of this store are meant",
             remedy="--task, as `tacit federate admin list` shows it",
         )
-    return found[0]
+    return matches[0]
 
 
 async def obey(store: ServerStore, conductor: Conductor, looked: asyncio.Event) -> str:
     """Look for orders until one ends the training; why it ends. `looked` is set after the
     first look."""
     name = conductor.name
-    known = await patiently(lambda: store.read(lambda s: orders(s, name)), "the store")
-    done = known.retries
+    current = await patiently(lambda: store.read(lambda s: orders(s, name)), "the store")
+    retries_done = current.retries
     giving_up: asyncio.Task[None] | None = None
     try:
         while True:
-            reason = known.ending(time.time())
+            reason = current.ending(time.time())
             if reason is not None:
                 return reason
-            conductor.pause(known.paused)
+            conductor.pause(current.paused)
             looked.set()
-            if known.retries > done:
-                done = known.retries
+            if current.retries > retries_done:
+                retries_done = current.retries
                 log("attempt is to be given up, as ordered")
                 if giving_up is not None:
                     giving_up.cancel()
@@ -138,17 +140,17 @@ async def obey(store: ServerStore, conductor: Conductor, looked: asyncio.Event) 
             if giving_up is not None and giving_up.done():
                 await giving_up
                 giving_up = None
-            known = await _looked(store, name, known)
+            current = await _latest_orders(store, name, current)
     finally:
         if giving_up is not None:
             giving_up.cancel()
 
 
-async def _looked(store: ServerStore, name: str, known: Orders) -> Orders:
+async def _latest_orders(store: ServerStore, name: str, last_orders: Orders) -> Orders:
     """The orders by now; the last ones if the store is away."""
     from tacit.errors import StorageError
 
     try:
         return await store.read(lambda s: orders(s, name))
     except StorageError:
-        return known
+        return last_orders

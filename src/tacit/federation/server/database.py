@@ -51,8 +51,8 @@ class Transaction:
 
     def run(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows that a statement gives; none where it gives none."""
-        found = self._database.execute(text, values)
-        return [tuple(row) for row in found.fetchall()] if found.description else []
+        cursor = self._database.execute(text, values)
+        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
     def each(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """One statement for each of these rows, of which none gives any."""
@@ -73,11 +73,11 @@ class Database(ABC):
     begin: str
     """Begins a transaction that no other one of this store overlaps."""
 
-    def __init__(self, name: str, alone: bool) -> None:
-        self._alone = alone
+    def __init__(self, name: str, exclusive: bool) -> None:
+        self._alone = exclusive
         self._connection: Any = None
-        drawn = hashlib.sha256(f"tacit store {name}".encode()).digest()
-        self._lock = int.from_bytes(drawn[:7], "big")
+        name_digest = hashlib.sha256(f"tacit store {name}".encode()).digest()
+        self._lock = int.from_bytes(name_digest[:7], "big")
 
     @abstractmethod
     def connect(self) -> None:
@@ -111,8 +111,8 @@ class Sqlite(Database):
     lost = (sqlite3.OperationalError,)
     begin = "BEGIN IMMEDIATE"
 
-    def __init__(self, path: Path, name: str, alone: bool) -> None:
-        super().__init__(name, alone)
+    def __init__(self, path: Path, name: str, exclusive: bool) -> None:
+        super().__init__(name, exclusive)
         self._path = path
         self._held: Any = None
 
@@ -165,10 +165,10 @@ class Postgres(Database):
     The driver is imported here alone, so that a federation on files does not need it.
     """
 
-    def __init__(self, url: str, name: str, alone: bool) -> None:
+    def __init__(self, url: str, name: str, exclusive: bool) -> None:
         import psycopg
 
-        super().__init__(name, alone)
+        super().__init__(name, exclusive)
         self._url = url
         self.lost = (psycopg.OperationalError, psycopg.InterfaceError)
         self.begin = f"BEGIN; SELECT pg_advisory_xact_lock({self._lock})"
@@ -182,17 +182,19 @@ class Postgres(Database):
         import psycopg
 
         try:
-            made = psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_SECONDS)
-            made.execute("SET synchronous_commit = on")
+            connection = psycopg.connect(
+                self._url, autocommit=True, connect_timeout=CONNECT_SECONDS
+            )
+            connection.execute("SET synchronous_commit = on")
             ask = f"SELECT pg_try_advisory_lock({self._lock + 1})"
-            if self._alone and made.execute(ask).fetchone() != (True,):
-                made.close()
+            if self._alone and connection.execute(ask).fetchone() != (True,):
+                connection.close()
                 raise Taken
         except psycopg.OperationalError:
             raise StorageError(
                 "the PostgreSQL store cannot be reached", remedy="check its address and state"
             ) from None
-        self._connection = made
+        self._connection = connection
 
     def execute(self, text: str, values: tuple[Any, ...] = ()) -> Any:
         """The statement with the marks of this driver."""
@@ -214,22 +216,22 @@ class Postgres(Database):
             self.connect()
 
 
-def database_at(location: str | Path, name: str, alone: bool) -> Database:
+def database_at(location: str | Path, name: str, exclusive: bool) -> Database:
     """The database at a path, a `sqlite://` or a `postgresql://` address. It is not
     connected yet. Any other address is refused: it is no path either."""
     text = str(location)
     scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]+)://", text)
     if scheme is None:
-        return Sqlite(Path(text), name, alone)
+        return Sqlite(Path(text), name, exclusive)
     kind = scheme[1].lower()
     if kind in ("postgres", "postgresql"):
-        return Postgres(text, name, alone)
+        return Postgres(text, name, exclusive)
     if kind != "sqlite":
         raise SettingError(
             f"no store can be kept at a {scheme[1]}:// address",
             remedy="use a file, or postgresql://",
         )
-    return Sqlite(Path(text[len(scheme[0]) :]), name, alone)
+    return Sqlite(Path(text[len(scheme[0]) :]), name, exclusive)
 
 
 def _hold(path: Path) -> Any:

@@ -49,7 +49,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _KeyMessage:
     """A message that brings a key."""
 
     public: bytes
@@ -69,10 +69,10 @@ class Enrolment:
         gate = self.gate
         body = await gate.body(request, KEY_BODY)
         gate.throttle("enrolment", gate.limits.enrol_rate)
-        asked = _asked(body)
-        public, device = asked.public, request.headers.get("tacit-device", "")
-        given = request.headers.get("tacit-token", "")
-        if self.terms.token is not None and not same(self.terms.token, given):
+        key_message = _read_key_message(body)
+        public, device = key_message.public, request.headers.get("tacit-device", "")
+        token = request.headers.get("tacit-token", "")
+        if self.terms.token is not None and not same(self.terms.token, token):
             raise Refusal(403, "an enrolment token is needed")
         caller = gate.verified(request, body, device, public)
         if device != name_of(public) or caller is None:
@@ -80,10 +80,10 @@ class Enrolment:
         if device in await gate.banned():
             raise Refusal(403, "this device was banned by the operator")
         if not await gate.is_known(device):
-            await self._admit(device, asked)
+            await self._admit(device, key_message)
         return gate.reply(caller, b"{}")
 
-    async def _admit(self, device: str, asked: _Asked) -> None:
+    async def _admit(self, device: str, key_message: _KeyMessage) -> None:
         """A new device: the operator's check first, then the ticket and the device in one
         transaction."""
         gate = self.gate
@@ -93,24 +93,24 @@ class Enrolment:
             facts = {
                 "role": gate.role,
                 "device": device,
-                "public": asked.public.hex(),
-                "evidence": asked.evidence,
+                "public": key_message.public.hex(),
+                "evidence": key_message.evidence,
             }
             await self.terms.attest.check(facts)
         stamp = int(time.time())
 
         def work(session: Transaction) -> None:
             if self.terms.tickets:
-                use_ticket(session, asked.ticket, device)
+                use_ticket(session, key_message.ticket, device)
             session.run(
                 "INSERT INTO device VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 device,
-                asked.public,
+                key_message.public,
                 stamp,
             )
 
         await gate.store.write(work)
-        gate.publics.setdefault(device, asked.public)
+        gate.publics.setdefault(device, key_message.public)
 
     async def rotate(self, request: Call) -> Reply:
         """A device's new key, proven by a MAC of its own, under the old one; its id stays.
@@ -122,17 +122,20 @@ class Enrolment:
         proven.
         """
         body, caller = await self.gate.heard(request, KEY_BODY)
-        public = _asked(body).public
+        public = _read_key_message(body).public
         device, stamp = caller.device, self._proven(request, body, public)
-        before = self.gate.publics[device]
+        old_public = self.gate.publics[device]
 
         def work(session: Transaction) -> int | None:
-            found = session.run("SELECT public FROM device WHERE id = ?", device)
-            last = session.run("SELECT stamp FROM rotation WHERE device = ?", device)
-            now, latest = bytes(found[0][0]), int(last[0][0]) if last else -1
-            if (now, latest) == (public, stamp):
+            device_rows = session.run("SELECT public FROM device WHERE id = ?", device)
+            rotation_rows = session.run("SELECT stamp FROM rotation WHERE device = ?", device)
+            stored_public, latest = (
+                bytes(device_rows[0][0]),
+                int(rotation_rows[0][0]) if rotation_rows else -1,
+            )
+            if (stored_public, latest) == (public, stamp):
                 return None  # this very message, run again
-            if now != before:
+            if stored_public != old_public:
                 raise Refusal(401, "the device has another key by now")
             if stamp <= latest:
                 return latest
@@ -145,11 +148,11 @@ class Enrolment:
             session.run("UPDATE device SET public = ? WHERE id = ?", public, device)
             return None
 
-        last = await self.gate.store.write(work)
-        if last is not None:
+        last_stamp = await self.gate.store.write(work)
+        if last_stamp is not None:
             facts = {"error": "a new key that is not new"}
-            told = facts | {"time": time.time_ns(), "after": last}
-            return self.gate.reply(caller, json.dumps(told).encode(), 409)
+            refusal = facts | {"time": time.time_ns(), "after": last_stamp}
+            return self.gate.reply(caller, json.dumps(refusal).encode(), 409)
         self.gate.publics[device] = public
         return self.gate.reply(caller, b"{}")
 
@@ -171,7 +174,7 @@ class Enrolment:
         return int(stamp)
 
 
-def _asked(body: bytes) -> _Asked:
+def _read_key_message(body: bytes) -> _KeyMessage:
     """What a message says, if it is one that brings a key."""
     try:
         facts: dict[str, Any] = json.loads(body)
@@ -179,9 +182,9 @@ def _asked(body: bytes) -> _Asked:
         ticket, evidence = facts.get("ticket", ""), facts.get("evidence", "")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Refusal(400, "no public key") from None
-    told = isinstance(ticket, str) and isinstance(evidence, str)
-    if len(public) != 32 or not told:
+    are_texts = isinstance(ticket, str) and isinstance(evidence, str)
+    if len(public) != 32 or not are_texts:
         raise Refusal(400, "no public key")
     if len(ticket) > MOST_TICKET or len(evidence) > MOST_EVIDENCE:
         raise Refusal(400, "a ticket or evidence that is too long")
-    return _Asked(public, ticket, evidence)
+    return _KeyMessage(public, ticket, evidence)

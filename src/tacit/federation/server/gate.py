@@ -76,8 +76,8 @@ class Gate:
 
     def app(self, **options: Any) -> PlainRoutes:
         """An app with what both servers have: health, metrics, keys, enrolment."""
-        hidden = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-        app = PlainRoutes(self._plain, title=f"tacit {self.role}", **hidden, **options)
+        no_docs = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+        app = PlainRoutes(self._plain, title=f"tacit {self.role}", **no_docs, **options)
 
         @app.get("/healthz")
         async def healthz() -> JSONResponse:
@@ -159,14 +159,14 @@ class Gate:
         """Whether an enrolled device says that it sends a message of this length."""
         device = request.headers.get("tacit-device", "")
         length = int(request.headers["content-length"])
-        given = request.headers.get("tacit-head", "")
+        claimed = request.headers.get("tacit-head", "")
 
         def fine(public: bytes | None) -> bool:
             mac = None if public is None else self._mac(request, public)
             if mac is None:
                 return False
-            told = head_tag(mac, request.method, request.path, length)
-            return same(told, given)
+            expected = head_tag(mac, request.method, request.path, length)
+            return same(expected, claimed)
 
         return fine(self.publics.get(device)) or fine(await self._looked_up(device))
 
@@ -178,8 +178,8 @@ class Gate:
         What is announced as too long is not read at all. The server reads no more of a
         message than was announced.
         """
-        most = limit or self.limits.body
-        body = await read_body(request, most, self.limits.body_seconds, fits)
+        max_bytes = limit or self.limits.body
+        body = await read_body(request, max_bytes, self.limits.body_seconds, fits)
         self.metrics.add("bytes_in", len(body))
         return body
 
@@ -243,8 +243,8 @@ class Gate:
         if mac is None:
             return None
         expected = tag(mac, b"request", request.method.encode(), request.path.encode(), body)
-        given = request.headers.get("tacit-mac", "")
-        return Caller(device, mac, given) if same(expected, given) else None
+        claimed = request.headers.get("tacit-mac", "")
+        return Caller(device, mac, claimed) if same(expected, claimed) else None
 
     def reply(self, caller: Caller, payload: bytes, status: int = 200) -> Reply:
         """An answer that the device can check against the pinned identity."""
@@ -254,22 +254,22 @@ class Gate:
 
     def signed(self, request: Call, body: bytes, identity: bytes) -> None:
         """Refuse what is not signed by the other server."""
-        given = request.headers.get("tacit-signature", "")
-        if not verify(identity, given, request.method.encode(), request.path.encode(), body):
+        signature = request.headers.get("tacit-signature", "")
+        if not verify(identity, signature, request.method.encode(), request.path.encode(), body):
             raise Refusal(401, "not signed by the pinned server")
 
     async def is_known(self, device: str) -> bool:
         """Whether a device is enrolled, here or at another process on the store."""
-        known = self.publics.get(device) or await self._looked_up(device)
-        return known is not None
+        public = self.publics.get(device) or await self._looked_up(device)
+        return public is not None
 
     def public(self, device: str) -> bytes | None:
         """The key of an enrolled device."""
         return self.publics.get(device)
 
-    def throttle(self, who: str, rate: float) -> None:
+    def throttle(self, sender: str, rate: float) -> None:
         """Refuse a sender that asks too often."""
-        if not self._buckets.take(who, rate):
+        if not self._buckets.take(sender, rate):
             raise Refusal(429, "too many requests")
 
 

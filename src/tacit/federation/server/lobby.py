@@ -57,17 +57,17 @@ class Lobby:
         A device waits once: if it asks again, the first request is answered as if it had
         waited too long.
         """
-        before = self._waiting.pop(device, None)
-        if before is not None:
-            before.answer.cancel()
+        earlier = self._waiting.pop(device, None)
+        if earlier is not None:
+            earlier.answer.cancel()
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[device] = Waiting(items, place, answer, holds)
         return answer
 
     def leave(self, device: str, answer: asyncio.Future[bytes]) -> None:
         """The device waits no longer, unless it has asked again meanwhile."""
-        found = self._waiting.get(device)
-        if found is not None and found.answer is answer:
+        waiting = self._waiting.get(device)
+        if waiting is not None and waiting.answer is answer:
             del self._waiting[device]
 
     def stir(self) -> None:
@@ -76,27 +76,27 @@ class Lobby:
 
     def holds(self, device: str) -> int:
         """Rows that a waiting device has of arrays that grow."""
-        found = self._waiting.get(device)
-        return 0 if found is None else found.holds
+        waiting = self._waiting.get(device)
+        return 0 if waiting is None else waiting.holds
 
     def call(self, device: str, announcement: bytes) -> None:
         """Answer a device, if it is still there."""
-        found = self._waiting.pop(device, None)
-        if found is not None and not found.answer.done():
-            found.answer.set_result(announcement)
+        waiting = self._waiting.pop(device, None)
+        if waiting is not None and not waiting.answer.done():
+            waiting.answer.set_result(announcement)
 
     def dismiss(self, devices: Collection[str]) -> None:
         """Send these home: they are told why when they ask again."""
         for device in devices:
-            found = self._waiting.pop(device, None)
-            if found is not None and not found.answer.done():
-                found.answer.cancel()
+            waiting = self._waiting.pop(device, None)
+            if waiting is not None and not waiting.answer.done():
+                waiting.answer.cancel()
 
     def close(self) -> None:
         """Send everybody home."""
-        for each in self._waiting.values():
-            if not each.answer.done():
-                each.answer.cancel()
+        for waiting in self._waiting.values():
+            if not waiting.answer.done():
+                waiting.answer.cancel()
 
     async def gathered(self, takes_part: Participation) -> dict[str, Rows]:
         """Whoever waits, once there are enough; chosen at random if there are more than a
@@ -111,28 +111,28 @@ class Lobby:
         empty: float | None = None
         while True:
             # an answer that is done is of a device that has gone, and was not seen to
-            there = [d for d, each in self._waiting.items() if not each.answer.done()]
+            present = [d for d, each in self._waiting.items() if not each.answer.done()]
             if isinstance(takes_part, Slice):
-                if there:
+                if present:
                     empty = empty or loop.time() + self._task.seconds
-                there = [d for d in there if self._is_in(takes_part, d)]
-            if len(there) >= self._task.cohort:
+                present = [d for d in present if self._is_in(takes_part, d)]
+            if len(present) >= self._task.cohort:
                 break
-            if len(there) >= self._task.least:
+            if len(present) >= self._task.least:
                 until = until or loop.time() + self._gather
                 if loop.time() >= until:
                     break
             elif empty is not None and loop.time() >= empty:
                 return {}
             await self._wait([each for each in (until, empty) if each is not None])
-        chosen = random.SystemRandom().sample(there, min(len(there), self._task.cohort))
-        return {device: self._waiting[device].items for device in chosen}
+        cohort = random.SystemRandom().sample(present, min(len(present), self._task.cohort))
+        return {device: self._waiting[device].items for device in cohort}
 
     def _is_in(self, part: Slice, device: str) -> bool:
         """Whether a device says that it is in this slice. (An honest one refuses a round of
         another slice, whatever the recommender makes of its number.)"""
-        place = self._waiting[device].place % part.of
-        return part.index <= place < part.index + part.width
+        position = self._waiting[device].place % part.of
+        return part.index <= position < part.index + part.width
 
     async def _wait(self, ends: list[float]) -> None:
         """Until somebody comes, or the first of these moments."""

@@ -54,29 +54,29 @@ def reserve(rounds: Rounds, book: Charged | None) -> Receipt | None:
     name of the request: a recommender that dies between the charge and its receipt asks
     again under that name, and the book answers with the entry that it made.
     """
-    made = rounds.made
-    task, budget = made.task, made.public.budget
+    assembled = rounds.made
+    task, budget = assembled.task, assembled.public.budget
     if book is None or budget is None:
         return None
-    known = json.loads(rounds.receipt() or "{}")
-    if "hash" in known:
-        return Receipt(**known)
-    if "token" not in known:
+    receipt_facts = json.loads(rounds.receipt() or "{}")
+    if "hash" in receipt_facts:
+        return Receipt(**receipt_facts)
+    if "token" not in receipt_facts:
         # Not the task's name alone: the same task may be trained again, and is paid again.
-        known["token"] = f"{task.name}:{secrets.token_hex(16)}"
-        rounds.keep_receipt(json.dumps(known))
+        receipt_facts["token"] = f"{task.name}:{secrets.token_hex(16)}"
+        rounds.keep_receipt(json.dumps(receipt_facts))
     opened = open_book(book.location, book.population)
     receipt = twice(
         lambda: opened.reserve(
-            made.events.values(),
+            assembled.events.values(),
             unit=task.unit,
             budget=(budget.epsilon, budget.delta),
             purpose=task.purpose or f"federated {task.method}",
             method=task.method,
             limit=task.max_ratings,
             accept_unbounded=book.accept_unbounded,
-            relation="record" if made.method.local else "participant",
-            token=known["token"],
+            relation="record" if assembled.method.local else "participant",
+            token=receipt_facts["token"],
         )
     )
     rounds.keep_receipt(json.dumps(asdict(receipt)))
@@ -84,7 +84,7 @@ def reserve(rounds: Rounds, book: Charged | None) -> Receipt | None:
 
 
 def publish(
-    made: Assembled,
+    assembled: Assembled,
     state: State,
     receipt: Receipt | None,
     out: Path,
@@ -100,71 +100,71 @@ def publish(
 
     if is_published(out):
         return
-    shared = made.method.finish(made.public, state)
-    task, budget = made.task, made.public.budget
+    shared = assembled.method.finish(assembled.public, state)
+    task, budget = assembled.task, assembled.public.budget
     opened = total = None
     if receipt is not None and book is not None and budget is not None:
         opened = open_book(book.location, book.population)
-        total = running_total(opened, receipt, made.public.unit, budget.delta)
-    whose = origin(type(made.method))
+        total = running_total(opened, receipt, assembled.public.unit, budget.delta)
+    whose = origin(type(assembled.method))
     statement = build_statement(
         method=task.method,
         outside=words.outside(whose, words.DEVICES) if whose else (),
-        honest=_honesty(made, enrolment),
-        unit=made.public.unit,
-        engine="local" if made.method.local else "federated",
-        events=tuple(made.events.values()),
-        calibration=made.public.calibration,
+        honest=_honesty(assembled, enrolment),
+        unit=assembled.public.unit,
+        engine="local" if assembled.method.local else "federated",
+        events=tuple(assembled.events.values()),
+        calibration=assembled.public.calibration,
         budget=(budget.epsilon, budget.delta) if budget else None,
         per_person=[
             f"{r.name}/{p.name}: {p.bound.words()}"
-            for r in made.plan.rounds[:FIRST_ROUNDS]
+            for r in assembled.plan.rounds[:FIRST_ROUNDS]
             for p in r.parts
         ],
-        settings=_settings(made, spoilt),
+        settings=_settings(assembled, spoilt),
         public=[
-            *public_scale(made.public.schema),
+            *public_scale(assembled.public.schema),
             "the catalogue of items",
             "the declared number of people",
             "who takes part",
         ],
         purpose=task.purpose,
         receipt=receipt,
-        real_noise=bool(made.events),
-        local=made.method.local,
+        real_noise=bool(assembled.events),
+        local=assembled.method.local,
         total=total,
-        likes=made.public.schema.positive is not None,
+        likes=assembled.public.schema.positive is not None,
     )
     if receipt is not None and opened is not None:
         statement = settle(opened, receipt, statement, shared.digest())
     Model(shared, statement).save(out)
 
 
-def _honesty(made: Assembled, enrolment: tuple[str, str]) -> Honesty | None:
+def _honesty(assembled: Assembled, enrolment: tuple[str, str]) -> Honesty | None:
     """Who must be honest; in the local model nobody."""
-    if made.method.local:
+    if assembled.method.local:
         return None
-    enough = made.task.enough
-    return Honesty(made.task.noise, f"at least {enough} honest devices", enough, enrolment)
+    enough = assembled.task.enough
+    return Honesty(assembled.task.noise, f"at least {enough} honest devices", enough, enrolment)
 
 
-def _settings(made: Assembled, spoilt: int) -> list[str]:
+def _settings(assembled: Assembled, spoilt: int) -> list[str]:
     """How the training was set up and what came of it, in sentences."""
-    task = made.task
+    task = assembled.task
     noise = f"{task.enough} honest shares of the noise suffice"
     if task.noise == "servers":
         noise = "each server adds the noise by itself, devices none"
     if task.noise == "both":
         noise += ", and each server adds it by itself"
-    if made.method.local:
+    if assembled.method.local:
         noise = "each adds the noise of its own answer"
-    listed = min(len(made.plan.rounds), FIRST_ROUNDS)
-    most = max(made.bytes_of(index) for index in range(listed))
-    given = made.method.settings.model_dump()
-    out = [*made.plan.story, *(f"{name} = {value}" for name, value in given.items())]
+    listed = min(len(assembled.plan.rounds), FIRST_ROUNDS)
+    max_bytes = max(assembled.bytes_of(index) for index in range(listed))
+    settings = assembled.method.settings.model_dump()
+    out = [*assembled.plan.story, *(f"{name} = {value}" for name, value in settings.items())]
     out.append(f"cohorts of {task.least} to {task.cohort} devices; {noise}")
-    if most:
-        out.append(f"a device sends up to {most:,} bytes in a round, whatever it rated")
+    if max_bytes:
+        out.append(f"a device sends up to {max_bytes:,} bytes in a round, whatever it rated")
     if task.groups > 1:
         out.append(
             f"a round has up to {task.groups} sums, each over at least {task.least} devices "

@@ -17,36 +17,38 @@ Fits = Callable[[bytes, int], Awaitable[None]]
 """Refuses a message by its beginning and its length."""
 
 
-def check_length(request: Call, most: int) -> int:
+def check_length(request: Call, max_bytes: int) -> int:
     """How long a message says it is, unless that is too long or it does not say."""
     announced = request.headers.get("content-length", "")
     if len(announced) > MOST_DIGITS or not announced.isdecimal():
         raise Refusal(413, "the message does not say how long it is")
-    if int(announced) > most:
+    if int(announced) > max_bytes:
         raise Refusal(413, "the message is too long")
     return int(announced)
 
 
-async def read_body(request: Call, most: int, seconds: float, fits: Fits | None = None) -> bytes:
+async def read_body(
+    request: Call, max_bytes: int, seconds: float, fits: Fits | None = None
+) -> bytes:
     """The whole body, within so many bytes and seconds. `fits` sees its beginning before the
     rest is read."""
-    whole = check_length(request, most)
+    length = check_length(request, max_bytes)
     parts = list[bytes]()
     size = 0
-    more = True
+    has_more = True
     try:
         async with asyncio.timeout(seconds):
-            while more:
+            while has_more:
                 event = await request.receive()
                 if event["type"] == "http.disconnect":
                     raise Refusal(400, "the message ended early")
                 parts.append(event.get("body", b""))
                 size += len(parts[-1])
-                more = event.get("more_body", False)
-                if size > most:
+                has_more = event.get("more_body", False)
+                if size > max_bytes:
                     raise Refusal(413, "the message is too long")
-                if fits is not None and size >= min(BEGINNING, whole):
-                    await fits(b"".join(parts), whole)
+                if fits is not None and size >= min(BEGINNING, length):
+                    await fits(b"".join(parts), length)
                     fits = None
     except TimeoutError:
         raise Refusal(408, "the message came too slowly") from None

@@ -58,24 +58,30 @@ FILES = ("model.json", "items.json", "statement.json", "arrays.safetensors")
 def recommender_app(
     task: Task,
     aggregator: RemoteAggregator,
-    how: Operation,
+    operation: Operation,
     also: Sequence[tuple[Task, Operation]] = (),
 ) -> PlainRoutes:
     """The app, which conducts the training of a task while it runs, and those of `also`
     beside it, on the same store and for the same devices."""
-    tasks = [(task, how), *also]
+    tasks = [(task, operation), *also]
     _check_apart(tasks)
     # two on one store would announce two masks for one round
-    store = ServerStore(how.location, MIGRATIONS, "recommender", alone=True)
+    store = ServerStore(operation.location, MIGRATIONS, "recommender", exclusive=True)
     identity = aggregator.identity
-    gate = Gate("recommender", identity, store, how.limits, how.terms)
+    gate = Gate("recommender", identity, store, operation.limits, operation.terms)
     handlers, trainings = list[_Handler](), list[Training]()
-    for one, own in tasks:
+    for training_task, training_operation in tasks:
         conductor = Conductor(
-            assemble(one), store, identity, aggregator, gate.public, own.gather, gate.metrics
+            assemble(training_task),
+            store,
+            identity,
+            aggregator,
+            gate.public,
+            training_operation.gather,
+            gate.metrics,
         )
-        trainings.append(Training(gate, conductor, own, aggregator))
-        handlers.append(_Handler(gate, conductor, own, aggregator.pin.hex()))
+        trainings.append(Training(gate, conductor, training_operation, aggregator))
+        handlers.append(_Handler(gate, conductor, training_operation, aggregator.pin.hex()))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -92,35 +98,35 @@ def recommender_app(
         store.close()
 
     app = gate.app(lifespan=lifespan)
-    doors = _Doors(gate, handlers)
+    doors = _CommonRoutes(gate, handlers)
     gate.route("/v1/join", doors.join)
     gate.route("/v1/tasks", doors.tasks, "GET")
-    for place, each in enumerate(handlers):
+    for position, handler in enumerate(handlers):
         # the first one has the short paths too, for devices that name no task
-        for end in ("", f"/{each.conductor.name}")[min(place, 1) :]:
-            gate.route("/v1/task" + end, each.task, "GET")
-            gate.route("/v1/status" + end, each.status, "GET")
-            gate.route("/v1/model" + end, each.model, "GET")
+        for end in ("", f"/{handler.conductor.name}")[min(position, 1) :]:
+            gate.route("/v1/task" + end, handler.task, "GET")
+            gate.route("/v1/status" + end, handler.status, "GET")
+            gate.route("/v1/model" + end, handler.model, "GET")
     return app
 
 
 def _check_apart(tasks: Sequence[tuple[Task, Operation]]) -> None:
     """Refuse two trainings that would be one, or that would write one model."""
-    names = {each.name for each, _ in tasks}
-    places = {how.out.absolute() for _, how in tasks}
-    if len(names) < len(tasks) or len(places) < len(tasks):
+    names = {task.name for task, _ in tasks}
+    folders = {operation.out.absolute() for _, operation in tasks}
+    if len(names) < len(tasks) or len(folders) < len(tasks):
         raise SettingError(
             "two trainings of one recommender are the same, or have one folder for their model",
             remedy="another --purpose, or another --out",
         )
 
 
-class _Doors:
+class _CommonRoutes:
     """What all trainings of a recommender share: devices join here, whichever they mean."""
 
     def __init__(self, gate: Gate, handlers: Sequence[_Handler]) -> None:
         self.gate = gate
-        self._by_task = {each.conductor.name: each for each in handlers}
+        self._by_task = {handler.conductor.name: handler for handler in handlers}
 
     async def join(self, request: Call) -> Reply:
         """A device joins a round of the task that it names."""
@@ -133,7 +139,7 @@ class _Doors:
 
     async def tasks(self, request: Call) -> Reply:
         """The trainings of this recommender, by name; `/v1/task/NAME` is signed."""
-        facts = {name: each.made.task.method for name, each in self._by_task.items()}
+        facts = {name: handler.made.task.method for name, handler in self._by_task.items()}
         return Reply.facts({"tasks": facts})
 
 
@@ -145,19 +151,19 @@ class _Handler:
     """
 
     def __init__(
-        self, gate: Gate, conductor: Conductor, how: Operation, aggregator_pin: str
+        self, gate: Gate, conductor: Conductor, operation: Operation, aggregator_pin: str
     ) -> None:
         self.gate = gate
         self.conductor = conductor
         self.made = conductor.made
-        self.out = how.out
+        self.out = operation.out
         self._stamps: dict[str, int] = {}
         self._told = False
         document = {
             "name": self.made.task.name,
             "task": self.made.task.model_dump(mode="json"),
             "events": json.loads(self.made.events_text()),
-            "aggregator": {"url": how.aggregator_url, "identity": aggregator_pin},
+            "aggregator": {"url": operation.aggregator_url, "identity": aggregator_pin},
         }
         self._document = json.dumps(document).encode()
         if len(self._document) > TASK_BYTES:
@@ -212,7 +218,7 @@ class _Handler:
             loop.call_later(STIR_SECONDS, self._stir)
         timer = loop.call_later(POLL_SECONDS, future.cancel)
         try:
-            found = await future
+            announcement = await future
         except asyncio.CancelledError:
             lobby.leave(caller.device, future)
             self._check_going_on(caller)
@@ -220,7 +226,7 @@ class _Handler:
         finally:
             timer.cancel()
         self.gate.metrics.add("joins")
-        return self.gate.reply(caller, found)
+        return self.gate.reply(caller, announcement)
 
     def _check_going_on(self, caller: Caller) -> None:
         """Refuse who comes after the end, or sits out."""
@@ -242,10 +248,10 @@ class _Handler:
             return False
         attempt = self.conductor.active.attempt
         public = attempt.publics.get(caller.device)
-        here = public is not None and public == self.gate.public(caller.device)
+        has_same_key = public is not None and public == self.gate.public(caller.device)
         if caller.device not in self.conductor.active.told.payloads:
             return False  # it is told in a moment, with those who wait
-        return here and message.done != (attempt.index, attempt.number)
+        return has_same_key and message.done != (attempt.index, attempt.number)
 
     def _stir(self) -> None:
         self._told = False
@@ -276,25 +282,25 @@ class _Handler:
         forgotten, or nobody could join until the clock has caught up.
         """
         now = time.time_ns()
-        last = self._stamps.get(caller.device, 0)
+        latest = self._stamps.get(caller.device, 0)
         off = int(STAMP_SECONDS * 1e9)
-        if last >= now + off:
-            last = 0
+        if latest >= now + off:
+            latest = 0
         why = ""
         if abs(now - stamp) > off:
             why = "the device's clock is off by more than five minutes, or this is an old message"
-        elif stamp <= last:
+        elif stamp <= latest:
             why = "a message of this device that is not new"
         if not why:
             self._stamps[caller.device] = stamp
             return None
-        facts = {"error": why, "time": now, "after": last}
+        facts = {"error": why, "time": now, "after": latest}
         return self.gate.reply(caller, json.dumps(facts).encode(), 409)
 
     def _items(self, message: Join, payload: memoryview) -> NDArray[np.uint32]:
         """The rows that the device lists, where the scheme shows them."""
-        shown = self.made.scheme.shows_items
-        if message.items != shown or (len(payload) and not message.items) or len(payload) % 4:
+        shows_items = self.made.scheme.shows_items
+        if message.items != shows_items or (len(payload) and not message.items) or len(payload) % 4:
             raise Refusal(400, "rows are listed where the plan asks for them, and only there")
         rows = np.frombuffer(payload, "<u4").astype(np.uint32)
         if not ascending(rows, len(self.made.public.catalogue)):

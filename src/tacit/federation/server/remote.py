@@ -29,7 +29,7 @@ UPGRADE = 426
 """The status of another version of the protocol."""
 
 
-class _Said(NamedTuple):
+class _Reply(NamedTuple):
     """The aggregator's answer; status 0 where it is not signed."""
 
     status: int
@@ -50,21 +50,21 @@ class RemoteAggregator:
 
     async def open(self, opening: Opening) -> None:
         """Open an attempt at a round."""
-        said = await self._send("/v1/open", pack(opening))
-        if said.status != 200:
-            why = f"status {said.status}"
-            if said.status == UPGRADE:
+        reply = await self._send("/v1/open", pack(opening))
+        if reply.status != 200:
+            why = f"status {reply.status}"
+            if reply.status == UPGRADE:
                 why = "it speaks another version of the protocol"
             raise Failure(f"the aggregator refused to open a round ({why})")
 
     async def close(self, closing: Closing) -> bytes | None:
         """The sum, or None if the attempt was given up."""
-        said = await self._send("/v1/close", pack(closing), closing.wait, SUM_BYTES)
-        if said.status not in (200, 409):
-            raise Failure(f"the aggregator refused to close a round (status {said.status})")
-        return said.body if said.status == 200 else None
+        reply = await self._send("/v1/close", pack(closing), closing.wait, SUM_BYTES)
+        if reply.status not in (200, 409):
+            raise Failure(f"the aggregator refused to close a round (status {reply.status})")
+        return reply.body if reply.status == 200 else None
 
-    async def _send(self, path: str, body: bytes, wait: float = 0.0, most: int = SHORT) -> _Said:
+    async def _send(self, path: str, body: bytes, wait: float = 0.0, most: int = SHORT) -> _Reply:
         """Ask until there is an answer; `wait` is how long the aggregator may take beside
         its work."""
         pause = FIRST_PAUSE
@@ -72,12 +72,12 @@ class RemoteAggregator:
             await asyncio.sleep(pause)
             pause = min(LAST_PAUSE, pause * 2)
         signature = answer.headers.get("tacit-signature", "")
-        known = answer.status in (200, 409)
-        if known and verify(self.pin, signature, b"answer", body, answer.body):
-            return _Said(answer.status, answer.body)
+        is_signed_status = answer.status in (200, 409)
+        if is_signed_status and verify(self.pin, signature, b"answer", body, answer.body):
+            return _Reply(answer.status, answer.body)
         if answer.status == 200:
             raise Failure("the aggregator's answer is not signed by its pinned identity")
-        return _Said(0 if known else answer.status, b"")
+        return _Reply(0 if is_signed_status else answer.status, b"")
 
     async def _once(self, path: str, body: bytes, wait: float, most: int) -> Answer | None:
         """The answer, or None if none came in time or the aggregator has a fault that may
@@ -103,13 +103,13 @@ class RemoteAggregator:
         while (card := await self._card()) is None:
             await asyncio.sleep(pause)
             pause = min(LAST_PAUSE, pause * 2)
-        found = tickets_of(card, self.pin)
-        if found is None:
+        ticket_key = tickets_of(card, self.pin)
+        if ticket_key is None:
             raise Failure(
                 "the aggregator's key for tickets is not signed by its pinned identity",
                 remedy="see that both servers run one version of Tacit",
             )
-        return found
+        return ticket_key
 
     async def _card(self) -> dict[str, Any] | None:
         """What it shows the world, unchecked; None if it cannot be asked now."""

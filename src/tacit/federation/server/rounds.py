@@ -16,9 +16,15 @@ import numpy as np
 
 from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
-from tacit.federation.agreed.scheme import Attempt, Telling
+from tacit.federation.agreed.scheme import Attempt, Briefing
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.server.announced import Kept, Some, forget_told, keep_some, keep_told
+from tacit.federation.server.announced import (
+    Devices,
+    StoredBriefing,
+    forget_briefings,
+    store_briefing,
+    store_payloads,
+)
 from tacit.federation.server.store import ServerStore, Transaction
 from tacit.rounds.state import State
 from tacit.serving.http.watch import log
@@ -54,24 +60,24 @@ class Keyed:
     key: str
 
 
-async def patiently(work: Callable[[], Awaitable[T]], what: str) -> T:
+async def patiently(work: Callable[[], Awaitable[T]], subject: str) -> T:
     """The result of a work that may run twice, however long what it writes to is away: a
     training is not given up for that."""
     while True:
         try:
             return await work()
         except StorageError:
-            log(f"{what} is away; the training waits")
+            log(f"{subject} is away; the training waits")
             await asyncio.sleep(PAUSE)
 
 
 class Rounds:
     """The rounds of one task in a store."""
 
-    def __init__(self, made: Assembled, store: ServerStore) -> None:
-        self.made = made
+    def __init__(self, assembled: Assembled, store: ServerStore) -> None:
+        self.made = assembled
         self.store = store
-        self.name = made.task.name
+        self.name = assembled.task.name
 
     async def _asked(self, work: Callable[[Transaction], T]) -> T:
         """The result of a work. One whose fate is unknown is run again."""
@@ -83,8 +89,8 @@ class Rounds:
 
     def _standing(self, session: Transaction) -> Standing:
         self._enter(session)
-        found = session.run("SELECT state, tau FROM task WHERE id = ?", self.name)
-        state, kept = found[0]
+        task_rows = session.run("SELECT state, tau FROM task WHERE id = ?", self.name)
+        state, stored = task_rows[0]
         over = session.run(
             "SELECT round, status FROM round "
             "WHERE task = ? AND status IN ('done', 'spoilt') ORDER BY round",
@@ -92,7 +98,7 @@ class Rounds:
         )
         return Standing(
             self.made.state(unpack_state(bytes(state))),
-            None if kept is None else bytes(kept),
+            None if stored is None else bytes(stored),
             tuple(self.made.round(int(index)).name for index, _ in over),
             sum(status == "spoilt" for _, status in over),
             frozenset(
@@ -123,21 +129,21 @@ class Rounds:
         )
         if not rows:
             return None
-        found = Keyed(*rows[-1])
-        who = session.run(
+        keyed = Keyed(*rows[-1])
+        joined_rows = session.run(
             "SELECT device, public, items FROM joined "
             "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
             self.name,
             index,
-            found.number,
+            keyed.number,
         )
         return Attempt(
             index,
-            int(found.number),
-            found.nonce,
-            found.key,
-            {name: np.frombuffer(bytes(items or b""), "<u4") for name, _, items in who},
-            {name: bytes(public) for name, public, _ in who},
+            int(keyed.number),
+            keyed.nonce,
+            keyed.key,
+            {name: np.frombuffer(bytes(items or b""), "<u4") for name, _, items in joined_rows},
+            {name: bytes(public) for name, public, _ in joined_rows},
         )
 
     async def keyed(self, index: int, nonce: str, key: str) -> Keyed:
@@ -155,38 +161,40 @@ class Rounds:
             return Keyed(0, nonce, key)
         return Keyed(int(rows[-1][0]) + 1, rows[0][1], rows[0][2])
 
-    async def begin(self, attempt: Attempt, told: Telling) -> Kept:
+    async def begin(self, attempt: Attempt, briefing: Briefing) -> StoredBriefing:
         """Write an attempt down, with all who joined it and what they are told, if that is
         the same for all; `tell` is for the others.
 
         What was written first counts: an attempt that goes on after a restart is told as it
         was told before.
         """
-        where = (self.name, attempt.index, attempt.number)
+        attempt_key = (self.name, attempt.index, attempt.number)
 
-        def work(session: Transaction) -> Kept:
+        def work(session: Transaction) -> StoredBriefing:
             session.run(
                 "INSERT INTO round VALUES (?, ?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING",
-                *where,
+                *attempt_key,
                 attempt.nonce,
                 attempt.key,
             )
             session.each(
                 "INSERT INTO joined VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [
-                    (*where, device, attempt.publics[device], items.tobytes())
+                    (*attempt_key, device, attempt.publics[device], items.tobytes())
                     for device, items in attempt.joined.items()
                 ],
             )
-            return keep_told(session, self.name, attempt, told)
+            return store_briefing(session, self.name, attempt, briefing)
 
         return await self._asked(work)
 
-    async def tell(self, attempt: Attempt, told: Kept, some: Some) -> None:
+    async def tell(self, attempt: Attempt, briefing: StoredBriefing, devices: Devices) -> None:
         """Write down what these devices are told, each its own; they may be told then."""
-        found = await self._asked(lambda s: keep_some(s, self.name, attempt, told, some))
-        told.payloads.update(found.payloads)
-        told.digests.update(found.digests)
+        written = await self._asked(
+            lambda s: store_payloads(s, self.name, attempt, briefing, devices)
+        )
+        briefing.payloads.update(written.payloads)
+        briefing.digests.update(written.digests)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
@@ -196,11 +204,11 @@ class Rounds:
         self,
         attempt: Attempt,
         state: State,
-        kept: bytes | None,
+        stored: bytes | None,
         status: Status,
         out: Collection[str] = (),
     ) -> None:
-        """The next state and the end of this round, together or not at all. `kept` is what
+        """The next state and the end of this round, together or not at all. `stored` is what
         the scheme keeps from now on, None if that is what it was. Devices that are `out` sit
         out the rest."""
         packed = pack_state(state.packed())
@@ -214,13 +222,13 @@ class Rounds:
             session.run(
                 "DELETE FROM joined WHERE task = ? AND round <= ?", self.name, attempt.index
             )
-            forget_told(session, self.name, attempt.index)
+            forget_briefings(session, self.name, attempt.index)
             session.run(
                 "UPDATE task SET round = ?, state = ?, tau = COALESCE(?, tau) "
                 "WHERE id = ? AND round <= ?",
                 attempt.index + 1,
                 packed,
-                kept,
+                stored,
                 self.name,
                 attempt.index,
             )

@@ -47,7 +47,7 @@ class Refusal(Exception):
         self.status, self.message = status, message
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """A work, and where its result goes."""
 
     work: Work
@@ -70,12 +70,12 @@ class ServerStore:
         location: str | Path,
         migrations: Sequence[Sequence[str]],
         name: str,
-        alone: bool = False,
+        exclusive: bool = False,
     ) -> None:
-        self._database = database_at(location, name, alone)
+        self._database = database_at(location, name, exclusive)
         self._migrations, self._name = migrations, name
-        self._queue: queue.SimpleQueue[list[_Asked] | None] = queue.SimpleQueue()
-        self._gathered: dict[asyncio.AbstractEventLoop, list[_Asked]] = {}
+        self._queue: queue.SimpleQueue[list[_Request] | None] = queue.SimpleQueue()
+        self._gathered: dict[asyncio.AbstractEventLoop, list[_Request]] = {}
         self.commits, self.works = 0, 0
         """Transactions, and works in them: how well works are gathered."""
         self._connect(time.monotonic() + HANDOVER)
@@ -104,13 +104,13 @@ class ServerStore:
             # work
             gathered = self._gathered[loop] = []
             loop.call_later(BATCH_SECONDS, self._hand_over, loop, gathered)
-        gathered.append(_Asked(work, loop, future))
+        gathered.append(_Request(work, loop, future))
         if soon or len(gathered) == BATCH_WORKS:
             # after all that is asked at this moment
             loop.call_soon(self._hand_over, loop, gathered)
         return await future
 
-    def _hand_over(self, loop: asyncio.AbstractEventLoop, gathered: list[_Asked]) -> None:
+    def _hand_over(self, loop: asyncio.AbstractEventLoop, gathered: list[_Request]) -> None:
         """Give these works to the thread, unless they were handed over before."""
         if self._gathered.get(loop) is gathered:
             self._queue.put(self._gathered.pop(loop))
@@ -120,9 +120,9 @@ class ServerStore:
 
     def now(self, work: Callable[[Transaction], T]) -> T:
         """The same without an event loop, for set-up and tests."""
-        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._queue.put([_Asked(work, None, done)])
-        result = done.get()
+        answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._queue.put([_Request(work, None, answers)])
+        result = answers.get()
         if isinstance(result, BaseException):
             raise result
         return result  # type: ignore[no-any-return]
@@ -166,18 +166,18 @@ class ServerStore:
             "(name TEXT, number INTEGER, PRIMARY KEY (name, number))"
         )
         rows = session.run("SELECT number FROM migration WHERE name = ?", self._name)
-        done = {row[0] for row in rows}
-        if done and max(done) >= len(self._migrations):
+        taken = {row[0] for row in rows}
+        if taken and max(taken) >= len(self._migrations):
             raise StorageError(
                 "the store was made by a newer version of Tacit", remedy="upgrade Tacit"
             )
-        if not done and session.run("SELECT 1 FROM migration"):
+        if not taken and session.run("SELECT 1 FROM migration"):
             raise StorageError(
                 "this is the store of another server",
                 remedy="give each server a database of its own",
             )
         for number, step in enumerate(self._migrations):
-            for text in step if number not in done else ():
+            for text in step if number not in taken else ():
                 session.run(self._database.create(text))
             session.run(
                 "INSERT INTO migration VALUES (?, ?) ON CONFLICT DO NOTHING", self._name, number
@@ -194,12 +194,12 @@ class ServerStore:
             if batch is None:
                 break
             while not self._queue.empty():  # what came while the last batch was written
-                more = self._queue.get()
-                if more is None:
+                later = self._queue.get()
+                if later is None:
                     ending = True
                     break
-                batch += more
-            _answer(batch, self._commit([asked.work for asked in batch]))
+                batch += later
+            _answer(batch, self._commit([request.work for request in batch]))
         self._database.close()
 
     def _commit(self, works: list[Work]) -> list[Any]:
@@ -233,20 +233,20 @@ class ServerStore:
                 self._database.execute("ROLLBACK")
                 if len(works) == 1:
                     return [error]
-                return [self._once([each])[0] for each in works]
+                return [self._once([single])[0] for single in works]
         self._database.execute("COMMIT")
         return results
 
 
-def _answer(batch: list[_Asked], results: list[Any]) -> None:
+def _answer(batch: list[_Request], results: list[Any]) -> None:
     """Give every work its result: to a thread at once, to an event loop all of its results
     together."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Any, Any]]] = {}
-    for asked, result in zip(batch, results, strict=True):
-        if asked.loop is None:
-            asked.place.put(result)
+    for request, result in zip(batch, results, strict=True):
+        if request.loop is None:
+            request.place.put(result)
         else:
-            by_loop.setdefault(asked.loop, []).append((asked.place, result))
+            by_loop.setdefault(request.loop, []).append((request.place, result))
     for loop, pairs in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, pairs)

@@ -34,15 +34,15 @@ AT_A_TIME = 16 << 20
 """Bytes of rows that are added up as one."""
 
 
-def groups_of(who: list[str], opening: Opening, needed: int) -> list[list[str]]:
+def groups_of(devices: list[str], opening: Opening, needed: int) -> list[list[str]]:
     """Those who arrived, cut by chance into as many groups as were asked for and can be
     filled: nobody chooses whom she is summed with. What is not a plain sum is one group."""
     plain = not any(part.sparse or part.report or part.printed for part in opening.parts)
-    count = min(opening.groups, len(who) // needed) if plain else 1
+    count = min(opening.groups, len(devices) // needed) if plain else 1
     if count <= 1:
-        return [who]
-    order = SystemRandom().sample(who, len(who))
-    return [sorted(order[first::count]) for first in range(count)]
+        return [devices]
+    order = SystemRandom().sample(devices, len(devices))
+    return [sorted(order[offset::count]) for offset in range(count)]
 
 
 def summed(
@@ -54,24 +54,24 @@ def summed(
     """The sums over these groups of devices, as they are revealed: each is a release of its
     own, with a noise of its own."""
     scheme = scheme_of_layouts(parts)
-    place = {device: k for k, group in enumerate(groups) for device in group}
+    group_of = {device: k for k, group in enumerate(groups) for device in group}
     totals = [RoundTotal(parts) for _ in groups]
     for device, body in bodies_of(session, key):
-        totals[place[device]].add(body)
+        totals[group_of[device]].add(body)
     rows, payload = list[int](), list[bytes]()
     for group, total in zip(groups, totals, strict=True):
         payload += [bytes.fromhex(device) for device in group]
         for part, section in zip(parts, total.sections(), strict=True):
-            found = scheme.summed(session, key[0], part, section)
-            if found.rows is not None:
-                rows.append(len(found.rows))
-                payload.append(found.rows.astype("<u4").tobytes())
-            payload.append(packed(found.words, part.bits))
+            revealed = scheme.summed(session, key[0], part, section)
+            if revealed.rows is not None:
+                rows.append(len(revealed.rows))
+                payload.append(revealed.rows.astype("<u4").tobytes())
+            payload.append(packed(revealed.words, part.bits))
     header = Sum(
         task=key[0],
         round=key[1],
         attempt=key[2],
-        cohort=len(place),
+        cohort=len(group_of),
         cohorts=tuple(len(group) for group in groups),
         rows=tuple(rows),
     )
@@ -85,12 +85,12 @@ def bodies_of(session: Transaction, key: tuple[str, int, int]) -> Iterator[tuple
         "SELECT device, body FROM upload WHERE task = ? AND round = ? AND attempt = ? "
         "AND device > ? ORDER BY device LIMIT ?"
     )
-    last, many = "", 1
-    while rows := session.run(sql, *key, last, many):
+    last_device, limit = "", 1
+    while rows := session.run(sql, *key, last_device, limit):
         yield from ((device, bytes(body)) for device, body in rows)
-        last = rows[-1][0]
+        last_device = rows[-1][0]
         longest = max(len(body) for _, body in rows)
-        many = max(1, min(MOST_ROWS, AT_ONCE // longest))
+        limit = max(1, min(MOST_ROWS, AT_ONCE // longest))
 
 
 class RoundTotal:
@@ -112,43 +112,43 @@ class RoundTotal:
         # read as when it was kept: one that fails here would keep the sum of all from
         # being revealed
         counts = Upload.model_validate_json(header).rows
-        found = sections(self.parts, counts, payload, checked=True)
-        for place, (rows, words) in enumerate(found):
-            if self.parts[place].report:
-                self._reports[place].append(words)
+        received = sections(self.parts, counts, payload, checked=True)
+        for index, (rows, words) in enumerate(received):
+            if self.parts[index].report:
+                self._reports[index].append(words)
             elif rows is None:
-                self._sums[place] += words
+                self._sums[index] += words
             else:
-                self._rows[place].append(Section(rows, words))
+                self._rows[index].append(Section(rows, words))
                 self._pending += words.nbytes
         if self._pending > AT_A_TIME:
             self._add_rows()
 
     def _add_rows(self) -> None:
         """Add the rows that wait, each where it belongs; sums wrap."""
-        for place, waiting in enumerate(self._rows):
+        for index, waiting in enumerate(self._rows):
             if not waiting:
                 continue
-            total = self._sums[place]
-            listed = np.concatenate([each.rows for each in waiting])
+            total = self._sums[index]
+            listed = np.concatenate([section.rows for section in waiting])
             order = np.argsort(listed, kind="stable")
-            rows, first = np.unique(listed[order], return_index=True)
-            words = np.concatenate([each.words for each in waiting])[order]
-            total[rows] += np.add.reduceat(words, first, 0, total.dtype)
-            self._seen[place][rows] = True
+            rows, starts = np.unique(listed[order], return_index=True)
+            words = np.concatenate([section.words for section in waiting])[order]
+            total[rows] += np.add.reduceat(words, starts, 0, total.dtype)
+            self._seen[index][rows] = True
             waiting.clear()
         self._pending = 0
 
     def sections(self) -> list[Section]:
         """The sums, part by part."""
         self._add_rows()
-        return [self._section(place) for place in range(len(self.parts))]
+        return [self._section(index) for index in range(len(self.parts))]
 
-    def _section(self, place: int) -> Section:
-        part = self.parts[place]
+    def _section(self, index: int) -> Section:
+        part = self.parts[index]
         if part.report:
-            return Section(None, np.concatenate(self._reports[place]))
+            return Section(None, np.concatenate(self._reports[index]))
         if part.sparse:
-            rows = np.flatnonzero(self._seen[place]).astype(np.uint32)
-            return Section(rows, self._sums[place][rows])
-        return Section(None, self._sums[place])
+            rows = np.flatnonzero(self._seen[index]).astype(np.uint32)
+            return Section(rows, self._sums[index][rows])
+        return Section(None, self._sums[index])

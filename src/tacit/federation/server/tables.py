@@ -10,5 +10,5 @@ def statements(name: str) -> tuple[str, ...]:
     """The statements of `sql/NAME.sql`, without its comments."""
     text = (files(__package__) / "sql" / f"{name}.sql").read_text(encoding="utf-8")
     code = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
-    found = (" ".join(each.split()) for each in "\n".join(code).split(";"))
-    return tuple(each for each in found if each)
+    texts = (" ".join(statement.split()) for statement in "\n".join(code).split(";"))
+    return tuple(statement for statement in texts if statement)

@@ -53,11 +53,11 @@ class Training:
     """
 
     def __init__(
-        self, gate: Gate, conductor: Conductor, how: Operation, aggregator: RemoteAggregator
+        self, gate: Gate, conductor: Conductor, operation: Operation, aggregator: RemoteAggregator
     ) -> None:
         self.gate = gate
         self.conductor = conductor
-        self.how = how
+        self.how = operation
         self.aggregator = aggregator
 
     async def conduct(self) -> None:
@@ -92,8 +92,8 @@ class Training:
             await self._abandon()
             return reason
         finally:
-            for each in (watch, train):
-                each.cancel()
+            for pending in (watch, train):
+                pending.cancel()
             await asyncio.gather(watch, train, return_exceptions=True)
 
     async def _after(self, looked: asyncio.Event) -> None:

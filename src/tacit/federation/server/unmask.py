@@ -20,8 +20,8 @@ from tacit.engine.gram import off_grid
 from tacit.errors import Failure
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import nothing
-from tacit.federation.agreed.report import heard
-from tacit.federation.agreed.scheme import Attempt, Bare, Telling, with_noise
+from tacit.federation.agreed.report import aggregate_reports
+from tacit.federation.agreed.scheme import Attempt, Bare, Briefing, with_noise
 from tacit.federation.protocol.masks import mask
 from tacit.federation.protocol.wire import (
     PartLayout,
@@ -80,10 +80,10 @@ class _Sums:
 
 
 def unmask(
-    made: Assembled,
+    assembled: Assembled,
     attempt: Attempt,
-    told: Telling,
-    found: bytes,
+    briefing: Briefing,
+    answer: bytes,
     key: Callable[[str], bytes],
     people: float,
 ) -> Opened:
@@ -93,85 +93,90 @@ def unmask(
     Of several groups those that are out of range are left out: each is a release of its own,
     so this is made of what was released.
     """
-    sums = _read(made, attempt, found)
-    round_ = made.round(attempt.index)
+    sums = _read_answer(assembled, attempt, answer)
+    round_ = assembled.round(attempt.index)
     if all(layout.report for layout in sums.layouts):
-        return Opened(_reported(made, round_, sums))
+        return Opened(_reported(assembled, round_, sums))
     exact = list[_Sums]()
     for group in sums.groups:
         keys = {name: key(name) for name in group.arrived}
-        one = _exact(made, attempt, told, sums.layouts, group, keys)
-        if isinstance(one, bytes):
-            return Opened(nothing(round_.parts), kept=one)
-        exact.append(one)
-    good = [each for each in exact if each.fine]
-    out = {part.name: _released(made, round_, part, good or exact, people) for part in round_.parts}
+        group_sums = _exact(assembled, attempt, briefing, sums.layouts, group, keys)
+        if isinstance(group_sums, bytes):
+            return Opened(nothing(round_.parts), kept=group_sums)
+        exact.append(group_sums)
+    good = [entry for entry in exact if entry.fine]
+    out = {
+        part.name: _released(assembled, round_, part, good or exact, people)
+        for part in round_.parts
+    }
     if not good:
-        return Opened({name: _nothing(each) for name, each in out.items()}, True)
-    left = [
+        return Opened({name: _nothing(entry) for name, entry in out.items()}, True)
+    left_out = [
         name
-        for group, each in zip(sums.groups, exact, strict=True)
-        if not each.fine
+        for group, entry in zip(sums.groups, exact, strict=True)
+        if not entry.fine
         for name in group.arrived
     ]
-    return Opened(out, out=tuple(left))
+    return Opened(out, out=tuple(left_out))
 
 
-def _reported(made: Assembled, round_: Round, sums: Summed) -> dict[str, Released]:
+def _reported(assembled: Assembled, round_: Round, sums: Summed) -> dict[str, Released]:
     """The releases of a round of randomized reports, which have no mask."""
     (group,) = sums.groups
     return {
-        part.name: heard(part, made.events.get(f"{round_.name}/{part.name}"), total.words)
+        part.name: aggregate_reports(
+            part, assembled.events.get(f"{round_.name}/{part.name}"), total.words
+        )
         for part, total in zip(round_.parts, group.totals, strict=True)
     }
 
 
 def _exact(
-    made: Assembled,
+    assembled: Assembled,
     attempt: Attempt,
-    told: Telling,
+    briefing: Briefing,
     layouts: tuple[PartLayout, ...],
     group: Group,
     keys: Mapping[str, bytes],
 ) -> _Sums | bytes:
     """The sums of a group with this server's own noise; or what the scheme keeps instead."""
-    round_ = made.round(attempt.index)
+    round_ = assembled.round(attempt.index)
     out = dict[str, NDArray[np.int64]]()
     fine = True
-    for place, part in enumerate(round_.parts):
-        layout = layouts[place]
-        bare = _bare(told, layout, group.totals[place], keys)
+    for index, part in enumerate(round_.parts):
+        layout = layouts[index]
+        bare = _bare(briefing, layout, group.totals[index], keys)
         if bare.kept is not None:
             return bare.kept
         # with this server's own noise before anything is made of it: what is public must
         # tell the aggregator, which knows its own, nothing that was not paid for
         noisy = with_noise(layout, Section(None, bare.words))
         exact = integers(noisy.words, layout.bits)
-        most = made.span(round_, part, _counted(made, group))
-        fine = fine and not bool((np.abs(exact) > most).any())
+        limit = assembled.span(round_, part, _devices_in_span(assembled, group))
+        fine = fine and not bool((np.abs(exact) > limit).any())
         out[part.name] = exact
     return _Sums(len(group.arrived), out, fine)
 
 
-def _counted(made: Assembled, group: Group) -> int | None:
+def _devices_in_span(assembled: Assembled, group: Group) -> int | None:
     """How many devices the range of a sum is for: a full cohort, where there is one group."""
-    return None if made.task.groups == 1 else len(group.arrived)
+    return None if assembled.task.groups == 1 else len(group.arrived)
 
 
-def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
+def _read_answer(assembled: Assembled, attempt: Attempt, answer: bytes) -> Summed:
     """The aggregator's answer, if it is one to this attempt: over distinct devices, all of
     which joined, and in no group fewer than the least cohort."""
-    header, payload = unpack(Sum, found)
-    asked = (made.task.name, attempt.index, attempt.number)
-    if (header.task, header.round, header.attempt) != asked:
+    header, payload = unpack(Sum, answer)
+    attempt_key = (assembled.task.name, attempt.index, attempt.number)
+    if (header.task, header.round, header.attempt) != attempt_key:
         raise Failure("the aggregator answered for another round")
     sizes = header.cohorts or (header.cohort,)
-    if sum(sizes) > len(attempt.joined) or len(sizes) > made.task.groups:
+    if sum(sizes) > len(attempt.joined) or len(sizes) > assembled.task.groups:
         raise Failure("the aggregator's cohort is not one of this round")
     # each device gives one report, so there are as many as devices
     layouts = tuple(
-        each.model_copy(update={"size": header.cohort}) if each.report else each
-        for each in made.layouts(attempt.index)
+        layout.model_copy(update={"size": header.cohort}) if layout.report else layout
+        for layout in assembled.layouts(attempt.index)
     )
     groups = list[Group]()
     for size, part in zip(sizes, _cut(layouts, sizes, payload), strict=True):
@@ -182,7 +187,7 @@ def _read(made: Assembled, attempt: Attempt, found: bytes) -> Summed:
     if (
         len(set(listed)) != header.cohort
         or sum(sizes) != header.cohort
-        or min(sizes) < made.task.least
+        or min(sizes) < assembled.task.least
         or not set(listed) <= set(attempt.joined)
     ):
         raise Failure("the aggregator's cohort is not one of this round")
@@ -195,40 +200,46 @@ def _cut(
     """The payload of each group."""
     if len(sizes) == 1:
         return [payload]
-    words = payload_size(layouts, ())
-    ends = np.cumsum([16 * size + words for size in sizes]).tolist()
+    sum_bytes = payload_size(layouts, ())
+    ends = np.cumsum([16 * size + sum_bytes for size in sizes]).tolist()
     if ends[-1] != len(payload):
         raise Failure("the aggregator's answer has another length than it says")
-    return [payload[end - 16 * size - words : end] for size, end in zip(sizes, ends, strict=True)]
+    return [
+        payload[end - 16 * size - sum_bytes : end] for size, end in zip(sizes, ends, strict=True)
+    ]
 
 
-def _bare(told: Telling, layout: PartLayout, total: Section, keys: Mapping[str, bytes]) -> Bare:
+def _bare(
+    briefing: Briefing, layout: PartLayout, total: Section, keys: Mapping[str, bytes]
+) -> Bare:
     """The sum modulo 2^bits without the masks of the devices that are in it, and without
     what the scheme had them add."""
-    whole = np.zeros((layout.size, layout.width), f"<u{layout.word}")
-    whole[slice(None) if total.rows is None else total.rows] = total.words
+    unmasked = np.zeros((layout.size, layout.width), f"<u{layout.word}")
+    unmasked[slice(None) if total.rows is None else total.rows] = total.words
     for name, key in keys.items():
-        rows = told.rows(layout, name)
-        own = slice(None) if rows is None else rows
+        rows = briefing.rows(layout, name)
+        device_rows = slice(None) if rows is None else rows
         count = layout.size if rows is None else len(rows)
-        whole[own] -= mask(key, layout.name, count, layout.width, layout.bits)
-    return told.taken_off(layout, Section(total.rows, whole), set(keys))
+        unmasked[device_rows] -= mask(key, layout.name, count, layout.width, layout.bits)
+    return briefing.taken_off(layout, Section(total.rows, unmasked), set(keys))
 
 
 def _released(
-    made: Assembled, round_: Round, part: Part, sums: list[_Sums], people: float
+    assembled: Assembled, round_: Round, part: Part, sums: list[_Sums], people: float
 ) -> Released:
     """The sum of these groups as an estimate for all people. Where the method counts who
     came, it stays as it is: how many they are is in the state."""
-    arrived = sum(each.arrived for each in sums)
-    exact = sum((each.exact[part.name] for each in sums[1:]), sums[0].exact[part.name])
+    arrived = sum(group.arrived for group in sums)
+    exact = sum((group.exact[part.name] for group in sums[1:]), sums[0].exact[part.name])
     path = f"{round_.name}/{part.name}"
-    deviation = made.noise_sd(path, arrived, len(sums)) / part.bound.steps
-    found = Released(off_grid(part, exact), deviation, private=bool(made.events), reports=arrived)
-    if made.scheme.shows_items or made.method.local:
-        return found
-    return for_everyone(found, people, arrived)
+    deviation = assembled.noise_sd(path, arrived, len(sums)) / part.bound.steps
+    released = Released(
+        off_grid(part, exact), deviation, private=bool(assembled.events), reports=arrived
+    )
+    if assembled.scheme.shows_items or assembled.method.local:
+        return released
+    return for_everyone(released, people, arrived)
 
 
-def _nothing(found: Released) -> Released:
-    return Released(np.zeros_like(found.value), found.sd, found.private, found.reports)
+def _nothing(released: Released) -> Released:
+    return Released(np.zeros_like(released.value), released.sd, released.private, released.reports)

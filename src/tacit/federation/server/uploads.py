@@ -135,23 +135,23 @@ class Uploads:
             "WHERE task = ? AND round = ? AND attempt = ?",
             *key,
         )
-        found = _Row(*rows[0])
-        if found.status == "revealed" and found.sum is not None:
-            return bytes(found.sum)
-        if found.status != "open":
+        stored_round = _Row(*rows[0])
+        if stored_round.status == "revealed" and stored_round.sum is not None:
+            return bytes(stored_round.sum)
+        if stored_round.status != "open":
             return None
-        who = session.run(
+        contributors = session.run(
             "SELECT device, least FROM upload "
             "WHERE task = ? AND round = ? AND attempt = ? ORDER BY device",
             *key,
         )
-        needed = max([int(found.least), self.least, *(int(row[1]) for row in who)])
-        other = _is_revealed(session, key.task, key.round)
-        if give_up or other or len(who) < needed:
+        needed = max([int(stored_round.least), self.least, *(int(row[1]) for row in contributors)])
+        already_revealed = _is_revealed(session, key.task, key.round)
+        if give_up or already_revealed or len(contributors) < needed:
             _give_up(session, key)
             return None
-        opening = unpack(Opening, bytes(found.opening))[0]
-        groups = groups_of([row[0] for row in who], opening, needed)
+        opening = unpack(Opening, bytes(stored_round.opening))[0]
+        groups = groups_of([row[0] for row in contributors], opening, needed)
         revealed = summed(session, key, opening.parts, groups)
         session.run(
             "UPDATE round SET status = 'revealed', sum = ? "
@@ -184,7 +184,7 @@ def standing(session: Transaction) -> list[SumsStanding]:
         "SUM(CASE WHEN status = 'given up' THEN 1 ELSE 0 END) "
         "FROM round GROUP BY task ORDER BY task"
     )
-    kept = dict(session.run("SELECT task, COUNT(*) FROM upload GROUP BY task"))
+    upload_counts = dict(session.run("SELECT task, COUNT(*) FROM upload GROUP BY task"))
     return [
         SumsStanding(
             task=row[0],
@@ -192,7 +192,7 @@ def standing(session: Transaction) -> list[SumsStanding]:
             open=int(row[2]),
             revealed=int(row[3]),
             given_up=int(row[4]),
-            uploads=int(kept.get(row[0], 0)),
+            uploads=int(upload_counts.get(row[0], 0)),
         )
         for row in rows
     ]
@@ -227,14 +227,14 @@ def _check_known(session: Transaction, key: Key, device: str, print_: str) -> No
     """Refuse a contribution that was not kept, unless it is one that was kept before."""
     if _status(session, key) is None:
         raise Refusal(404, "no such round")
-    found = session.run(
+    digest_rows = session.run(
         "SELECT digest FROM upload WHERE task = ? AND round = ? AND attempt = ? AND device = ?",
         *key,
         device,
     )
-    if not found:
+    if not digest_rows:
         raise Refusal(410, "the round is over")
-    if found[0][0] != print_:
+    if digest_rows[0][0] != print_:
         raise Refusal(409, "another contribution of this device was counted")
 
 

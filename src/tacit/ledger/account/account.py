@@ -76,10 +76,10 @@ def epsilon_of(total: Cost, delta: float, *, verify: bool = False) -> float:
         return inf if total.mu2 or total.sampled or total.by_orders else total.pure_epsilon
     if verify and VERIFIER.supports(total):
         return VERIFIER.epsilon(total, delta) + slack
-    found = accountant(total).epsilon(total, delta) + slack
+    bound = accountant(total).epsilon(total, delta) + slack
     if total.sampled and not total.by_orders:  # the figure without the coin may be less
-        return min(found, epsilon_of(total.everyone, delta))
-    return found
+        return min(bound, epsilon_of(total.everyone, delta))
+    return bound
 
 
 def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
@@ -88,18 +88,18 @@ def delta_of(total: Cost, epsilon: float, *, verify: bool = False) -> float:
         raise SettingError(f"epsilon is {epsilon:g}; it must be at least 0")
     if total.unbounded:
         return 1.0
-    left = max(0.0, epsilon - PER_DRAW * total.draws)
+    remaining_epsilon = max(0.0, epsilon - PER_DRAW * total.draws)
     private_alone = not (total.mu2 or total.sampled or total.by_orders)
-    if private_alone and left >= total.pure_epsilon:
+    if private_alone and remaining_epsilon >= total.pure_epsilon:
         return 0.0
     if verify and VERIFIER.supports(total):
-        return VERIFIER.delta(total, left)
-    found = accountant(total).delta(total, left)
+        return VERIFIER.delta(total, remaining_epsilon)
+    bound = accountant(total).delta(total, remaining_epsilon)
     if total.sampled and not total.by_orders:
-        return min(found, delta_of(total.everyone, epsilon))
-    return found
+        return min(bound, delta_of(total.everyone, epsilon))
+    return bound
 
 
 def accountant(total: Cost) -> Accountant:
     """The first that supports these events: the tightest."""
-    return next(each for each in ACCOUNTANTS if each.supports(total))
+    return next(candidate for candidate in ACCOUNTANTS if candidate.supports(total))

@@ -93,10 +93,10 @@ class Divergences:
         pure = total.pure_epsilon
         if not (total.sampled or total.by_orders):
             return min(renyi(total).epsilon(delta), _basic(total, delta))
-        found = renyi(total, pure=False).epsilon(delta) + pure
+        bound = renyi(total, pure=False).epsilon(delta) + pure
         if pure:
-            found = min(found, renyi(total).epsilon(delta))
-        return found
+            bound = min(bound, renyi(total).epsilon(delta))
+        return bound
 
     def delta(self, total: Cost, epsilon: float) -> float:
         """The least of what the orders say, with the pure part inside or taken off first."""
@@ -137,15 +137,19 @@ def _losses(total: Cost) -> list[tuple[float, float]] | None:
     if size > MOST_LOSSES[total.mu2 > 0]:
         return None
     table = [(0.0, 0.0)]
-    for each, count in total.pure.items():
+    for epsilon, count in total.pure.items():
         keep = -log1p(
-            exp(-each)
+            exp(-epsilon)
         )  # log of the chance to answer truly; the other answer has log-chance keep - each
         chances = [
-            _log_choose(count, x) + count * keep - (count - x) * each for x in range(count + 1)
+            _log_choose(count, x) + count * keep - (count - x) * epsilon for x in range(count + 1)
         ]
-        ways = [((2 * x - count) * each, chance) for x, chance in enumerate(chances)]
-        table = [(loss + more, chance + other) for loss, chance in table for more, other in ways]
+        outcomes = [((2 * x - count) * epsilon, chance) for x, chance in enumerate(chances)]
+        table = [
+            (loss + added_loss, chance + added_chance)
+            for loss, chance in table
+            for added_loss, added_chance in outcomes
+        ]
     return [(loss, exp(chance)) for loss, chance in table]
 
 
@@ -177,15 +181,15 @@ def _loss_distribution(total: Cost) -> Any:
     parts = []
     if total.mu2 > 0:
         parts.append(pld.from_gaussian_mechanism(1 / sqrt(total.mu2)))
-    for each, count in total.pure.items():
-        one = pld.from_privacy_parameters(common.DifferentialPrivacyParameters(each, 0.0))
-        parts.append(one.self_compose(count))
+    for epsilon, count in total.pure.items():
+        single = pld.from_privacy_parameters(common.DifferentialPrivacyParameters(epsilon, 0.0))
+        parts.append(single.self_compose(count))
     for (multiplier, chance), times in total.sampled.items():
-        one = pld.from_gaussian_mechanism(multiplier, sampling_prob=chance)
-        parts.append(one.self_compose(times))
+        single = pld.from_gaussian_mechanism(multiplier, sampling_prob=chance)
+        parts.append(single.self_compose(times))
     if not parts:
         return pld.identity()
-    whole = parts[0]
+    composed = parts[0]
     for part in parts[1:]:
-        whole = whole.compose(part)
-    return whole
+        composed = composed.compose(part)
+    return composed

@@ -56,11 +56,11 @@ def odds(total: Cost, delta: float | None) -> float | None:
 def in_words(unit: Unit, guess: float, *, likes: bool = False) -> str:
     """What the best attacker gains, for somebody who is not a specialist. `likes`: people tell
     what they like, and do not rate it."""
-    what = "one person's ratings were" if unit == "user" else WHAT[unit]
+    subject = "one person's ratings were" if unit == "user" else WHAT[unit]
     if likes:
-        what = what.replace("rating", "like")
+        subject = subject.replace("rating", "like")
     return (
-        f"Somebody who knows everything else and must say whether {what} used is right "
+        f"Somebody who knows everything else and must say whether {subject} used is right "
         f"{percent(guess)} times in a hundred at most; a coin is right 50 times."
     )
 

@@ -51,8 +51,8 @@ def sampled_multiplier(q: float, rounds: int, epsilon: float, delta: float) -> f
         raise SettingError(f"the sampling rate is {q:g}; it must be above 0 and at most 1")
 
     def fits(inverse: float) -> bool:
-        one = (1 / inverse, q)
-        total = Cost(sampled={one: rounds}) if q < 1 else Cost(mu2=rounds * inverse * inverse)
+        mechanism = (1 / inverse, q)
+        total = Cost(sampled={mechanism: rounds}) if q < 1 else Cost(mu2=rounds * inverse * inverse)
         return epsilon_of(total, delta) <= epsilon
 
     return 1 / (_largest(fits, start=0.5, digits=1e-5) * _SAFE)
@@ -67,8 +67,8 @@ def response_epsilon(k: int, epsilon: float, delta: float) -> float:
     if delta == 0:
         return epsilon / k * _SAFE
 
-    def fits(each: float) -> bool:
-        return epsilon_of(Cost(pure={each: k}), delta) <= epsilon
+    def fits(answer_epsilon: float) -> bool:
+        return epsilon_of(Cost(pure={answer_epsilon: k}), delta) <= epsilon
 
     return _largest(fits, start=epsilon / k * _SAFE, digits=1e-10) * _SAFE
 
@@ -92,11 +92,11 @@ def tuning_rho(epsilon: float, delta: float, eta: float, gamma: float) -> float:
 def remaining(spent: Cost, epsilon: float, delta: float) -> float:
     """The largest epsilon at `delta` of one more Gaussian plan (pure at delta 0) that
     (epsilon, delta) still covers."""
-    now = epsilon_of(spent, delta)
-    if now >= epsilon:
+    current_epsilon = epsilon_of(spent, delta)
+    if current_epsilon >= epsilon:
         return 0.0
     if delta == 0:
-        return epsilon - now
+        return epsilon - current_epsilon
 
     def fits(mu: float) -> bool:
         return epsilon_of(spent + Cost(mu2=mu * mu), delta) <= epsilon
@@ -110,15 +110,15 @@ def remaining_search(spent: Cost, eta: float, gamma: float, epsilon: float, delt
     """The largest epsilon at `delta` of one more selection by this law of trials (`Tuning`)
     that (epsilon, delta) still covers; 0 where the number of trials alone costs too much."""
 
-    def one(rho: float) -> Cost:
+    def search_cost(rho: float) -> Cost:
         return Cost(tuned={Tuned(rho, eta, gamma): 1})
 
     def fits(rho: float) -> bool:
-        return epsilon_of(spent + one(rho), delta) <= epsilon
+        return epsilon_of(spent + search_cost(rho), delta) <= epsilon
 
     if delta == 0 or not fits(LEAST_RHO):
         return 0.0
-    return epsilon_of(one(_largest(fits, LEAST_RHO, digits=1e-6)), delta)
+    return epsilon_of(search_cost(_largest(fits, LEAST_RHO, digits=1e-6)), delta)
 
 
 def _largest(fits: Callable[[float], bool], start: float, digits: float = 1e-14) -> float:

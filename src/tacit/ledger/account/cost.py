@@ -41,8 +41,8 @@ class Tuned(NamedTuple):
         """How many trials there are in the mean."""
         if self.eta == 0:
             return (1 / self.gamma - 1) / log(1 / self.gamma)
-        more = -expm1(self.eta * log(self.gamma))
-        return self.eta * (1 - self.gamma) / (self.gamma * more)
+        complement = -expm1(self.eta * log(self.gamma))
+        return self.eta * (1 - self.gamma) / (self.gamma * complement)
 
     def divergence(self, order: float) -> float:
         """At most this, at any order above 1 (docs/proofs/tune.md, theorem 1).
@@ -50,11 +50,11 @@ class Tuned(NamedTuple):
         order rho + (1 + eta)((b - 1) rho + log(1/gamma)/b) + log(expected)/(order - 1), for
         every b >= 1; the best b is the root of log(1/gamma)/rho, or 1.
         """
-        many = log(1 / self.gamma)
-        other = max(1.0, sqrt(many / self.rho))
-        both = (other - 1) * self.rho + many / other
-        found = order * self.rho + (1 + self.eta) * both
-        return (found + log(self.expected) / (order - 1)) * _ABOVE
+        log_inverse_gamma = log(1 / self.gamma)
+        other_order = max(1.0, sqrt(log_inverse_gamma / self.rho))
+        per_trial = (other_order - 1) * self.rho + log_inverse_gamma / other_order
+        bound = order * self.rho + (1 + self.eta) * per_trial
+        return (bound + log(self.expected) / (order - 1)) * _ABOVE
 
 
 @dataclass(frozen=True)
@@ -126,17 +126,17 @@ def cost(events: Iterable[Event], unit: Unit = "user", steps: int = 1) -> Cost:
     }
     prices = []
     for event in listed:
-        own = _price(event, unit, steps)
+        price = _price(event, unit, steps)
         payer = event.beside or event.instead
         if payer is not None:
             lead = leads.get(payer)
-            if lead is None or not _covers(_price(lead, unit, steps), own):
-                where = "lies beside" if event.beside else "stands instead of"
+            if lead is None or not _covers(_price(lead, unit, steps), price):
+                relation = "lies beside" if event.beside else "stands instead of"
                 raise SettingError(
-                    f"the event {event.name} {where} {payer}, which does not pay for it"
+                    f"the event {event.name} {relation} {payer}, which does not pay for it"
                 )
-            own = Cost(draws=own.draws, unbounded=own.unbounded)
-        prices.append(own)
+            price = Cost(draws=price.draws, unbounded=price.unbounded)
+        prices.append(price)
     return total(prices)
 
 
@@ -149,17 +149,17 @@ def total(costs: Iterable[Cost]) -> Cost:
     pure: dict[float, int] = {}
     sampled: dict[tuple[float, float], int] = {}
     tuned: dict[Tuned, int] = {}
-    for each in costs:
-        mu2 += each.mu2
-        draws += each.draws
-        unbounded += each.unbounded
-        renyi += each.renyi
-        for epsilon, count in each.pure.items():
+    for term in costs:
+        mu2 += term.mu2
+        draws += term.draws
+        unbounded += term.unbounded
+        renyi += term.renyi
+        for epsilon, count in term.pure.items():
             pure[epsilon] = pure.get(epsilon, 0) + count
-        for pair, rounds in each.sampled.items():
+        for pair, rounds in term.sampled.items():
             sampled[pair] = sampled.get(pair, 0) + rounds
-        for one, often in each.tuned.items():
-            tuned[one] = tuned.get(one, 0) + often
+        for tuning, often in term.tuned.items():
+            tuned[tuning] = tuned.get(tuning, 0) + often
     return Cost(mu2, draws, pure, sampled, unbounded, renyi, tuned)
 
 
@@ -189,11 +189,11 @@ def _price(event: Event, unit: Unit, steps: int) -> Cost:
         return Cost(pure={steps * event.epsilon: event.times})
     if event.kind == "tuning":
         if event.rho is not None:
-            one = Tuned(steps * steps * event.rho, event.shape, event.stop)
-            return Cost(tuned={one: event.times})
+            tuning = Tuned(steps * steps * event.rho, event.shape, event.stop)
+            return Cost(tuned={tuning: event.times})
         assert event.epsilon is not None
-        each = (2 + event.shape) * steps * event.epsilon
-        return Cost(pure={each: event.times})
+        trial_epsilon = (2 + event.shape) * steps * event.epsilon
+        return Cost(pure={trial_epsilon: event.times})
     if event.kind == "response":
         return Cost(pure={steps * event.epsilon: event.reports * event.times})
     if event.kind == "choice":
@@ -210,7 +210,7 @@ def concentrated(price: Cost) -> float | None:
     """
     if price.unbounded or price.sampled or price.renyi or price.tuned:
         return None
-    pure = fsum(each * each * often for each, often in price.pure.items())
+    pure = fsum(epsilon * epsilon * often for epsilon, often in price.pure.items())
     return (price.mu2 + pure) / 2
 
 
@@ -230,10 +230,10 @@ def _covers(lead: Cost, other: Cost) -> bool:
     """Whether one event costs at least as much as another of its kind."""
     if lead.sampled or other.sampled:
         return lead.sampled == other.sampled
-    one = (
+    is_single = (
         sum(lead.pure.values()) == 1
     )  # a single pure event dominates any split of its epsilon; a split does not
-    pure = lead.pure == other.pure or (one and lead.pure_epsilon >= other.pure_epsilon)
+    pure = lead.pure == other.pure or (is_single and lead.pure_epsilon >= other.pure_epsilon)
     return (
         pure
         and lead.mu2 >= other.mu2

@@ -42,8 +42,8 @@ def log_delta(mu: float, epsilon: float) -> float:
     if x > 1e100:
         return -inf
     if x > 0:
-        first = mills(x)
-        gap = first - mills(y) + 2e-14 * first
+        mills_x = mills(x)
+        gap = mills_x - mills(y) + 2e-14 * mills_x
         return -x * x / 2 - _LOG_ROOT_2PI + log(gap) + margin
     second = (
         exp(-x * x / 2 - _LOG_ROOT_2PI) * mills(y)

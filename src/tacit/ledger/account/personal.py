@@ -28,24 +28,26 @@ def lesser(event: Event, weight: int) -> Event:
         update = {"sensitivity": event.sensitivity * part, "l1": event.l1 * part}
         return event.model_copy(update=update)
     if isinstance(event, Reserve):
-        old = event.model_dump(include={"mu", "epsilon"}, exclude_none=True)
-        new = {name: each * part for name, each in old.items()}
-        return event.model_copy(update=new)
+        parameters = event.model_dump(include={"mu", "epsilon"}, exclude_none=True)
+        scaled = {name: parameter * part for name, parameter in parameters.items()}
+        return event.model_copy(update=scaled)
     raise SettingError(
         f"a release of the kind {event.kind} costs everybody the same: nobody can ask for less",
         remedy="use a method whose rounds are sums, or let those who want less stay out",
     )
 
 
-def weight_for(events: Iterable[Event], asked: float, delta: float, *, unit: Unit = "user") -> int:
-    """The largest weight at which all of these events cost somebody at most `asked`; 0 where
+def weight_for(
+    events: Iterable[Event], target_epsilon: float, delta: float, *, unit: Unit = "user"
+) -> int:
+    """The largest weight at which all of these events cost somebody at most `target_epsilon`; 0 where
     none does."""
     events = tuple(events)
     low, high = 0, WHOLE + 1  # holds at low, and may not at high
     while high - low > 1:
         middle = (low + high) // 2
         mine = [lesser(event, middle) for event in events]
-        if epsilon(mine, delta, unit=unit) <= asked:
+        if epsilon(mine, delta, unit=unit) <= target_epsilon:
             low = middle
         else:
             high = middle

@@ -59,8 +59,8 @@ class Renyi:
             (a - 1) * (r - epsilon + log1p(-1 / a)) - log(a)
             for a, r in zip(self.orders, self.divergence, strict=True)
         )
-        least = min(self.divergence)
-        variation = min(sqrt(-expm1(-least)), sqrt(least / 2))
+        least_divergence = min(self.divergence)
+        variation = min(sqrt(-expm1(-least_divergence)), sqrt(least_divergence / 2))
         return min(exp(min(best, 0.0)), variation * _ABOVE)
 
 
@@ -73,21 +73,27 @@ def _epsilon(order: float, divergence: float, delta: float) -> float:
 def renyi(total: Cost, *, pure: bool = True) -> Renyi:
     """Of a whole cost. A pure event diverges by at most a epsilon^2/2, as a Gaussian;
     `pure=False` leaves them out."""
-    rest = (
+    rate = (
         total.mu2
         + total.renyi
-        + (fsum(each * each * count for each, count in total.pure.items()) if pure else 0.0)
+        + (
+            fsum(epsilon * epsilon * count for epsilon, count in total.pure.items())
+            if pure
+            else 0.0
+        )
     )
     orders: tuple[float, ...] = SAMPLED if total.sampled else INTEGERS if total.renyi else REALS
-    found = [a * rest / 2 for a in orders]
+    divergences = [a * rate / 2 for a in orders]
     for (multiplier, chance), times in total.sampled.items():
-        found = [
-            r + times * one
-            for r, one in zip(found, sampled_gaussian(multiplier, chance), strict=True)
+        divergences = [
+            r + times * divergence
+            for r, divergence in zip(divergences, sampled_gaussian(multiplier, chance), strict=True)
         ]
     for best, often in total.tuned.items():
-        found = [r + often * best.divergence(a) for a, r in zip(orders, found, strict=True)]
-    return Renyi(orders, tuple(found))
+        divergences = [
+            r + often * best.divergence(a) for a, r in zip(orders, divergences, strict=True)
+        ]
+    return Renyi(orders, tuple(divergences))
 
 
 @lru_cache(maxsize=1024)
@@ -128,6 +134,6 @@ def _table() -> _Table:
     k = np.arange(SAMPLED[-1] + 1, dtype=np.float64)
     factorial = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])
     below = k <= orders[:, None]
-    rest = np.where(below, orders[:, None] - k, 0).astype(np.int64)
-    choose = factorial[orders.astype(np.int64)][:, None] - factorial - factorial[rest]
+    difference = np.where(below, orders[:, None] - k, 0).astype(np.int64)
+    choose = factorial[orders.astype(np.int64)][:, None] - factorial - factorial[difference]
     return _Table(np.where(below, choose, -np.inf), k, orders)

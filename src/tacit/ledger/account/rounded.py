@@ -14,22 +14,22 @@ SLACK = 1e-12
 
 def up(value: float, digits: int = DIGITS) -> str:
     """Never smaller than it is: for what was spent, and for what holds at most."""
-    return _told(value * (1 - SLACK), ROUND_CEILING, digits)
+    return _render(value * (1 - SLACK), ROUND_CEILING, digits)
 
 
 def percent(value: float) -> str:
     """A chance that is such at most, in a hundred with one decimal, and never smaller."""
-    most = value if isfinite(value) else 1.0
-    return f"{ceil(1000 * most * (1 - SLACK)) / 10:.1f}"
+    chance = value if isfinite(value) else 1.0
+    return f"{ceil(1000 * chance * (1 - SLACK)) / 10:.1f}"
 
 
 def down(value: float) -> str:
     """Never larger than it is: for what is left."""
-    return _told(value * (1 + SLACK), ROUND_FLOOR, DIGITS)
+    return _render(value * (1 + SLACK), ROUND_FLOOR, DIGITS)
 
 
-def _told(value: float, way: str, digits: int) -> str:
+def _render(value: float, rounding: str, digits: int) -> str:
     if not isfinite(value):
         return f"{value:g}"
-    kept = Context(prec=digits, rounding=way).create_decimal(Decimal(value))
-    return f"{float(kept):.{digits}g}"
+    rounded = Context(prec=digits, rounding=rounding).create_decimal(Decimal(value))
+    return f"{float(rounded):.{digits}g}"

@@ -57,7 +57,8 @@ class Advisory(BaseModel):
         named = "*" in self.methods or method in self.methods
         named = named and f"!{method}" not in self.methods
         return named and any(
-            all(_holds(version, part) for part in each.split(",")) for each in self.versions
+            all(_matches(version, part) for part in version_range.split(","))
+            for version_range in self.versions
         )
 
 
@@ -87,20 +88,20 @@ def affected(entries: Iterable[Entry], version: str | None = None) -> list[tuple
         for entry in entries
         if entry.kind == "week" and entry.artefact and entry.left is None
     }
-    made = [entry for entry in entries if entry.kind == "reserve" and not entry.evaluation]
+    reservations = [entry for entry in entries if entry.kind == "reserve" and not entry.evaluation]
     if version is not None:
-        words = f"made by version {version}"
-        return [(entry, words) for entry in made if entry.version == version]
-    known = load()
+        reason = f"made by version {version}"
+        return [(entry, reason) for entry in reservations if entry.version == version]
+    advisories = load()
     return [
-        (entry, f"{each.id}: {each.text}")
-        for entry in made
-        for each in known
-        if each.touches(entry, loose)
+        (entry, f"{advisory.id}: {advisory.text}")
+        for entry in reservations
+        for advisory in advisories
+        if advisory.touches(entry, loose)
     ]
 
 
-def _holds(version: str, condition: str) -> bool:
+def _matches(version: str, condition: str) -> bool:
     match = re.fullmatch(r"\s*(>=|<=|==|>|<)?\s*(\S+)\s*", condition)
     if match is None:
         raise ValueError(f"not a range of versions: {condition}")

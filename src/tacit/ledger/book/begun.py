@@ -7,23 +7,23 @@ import difflib
 from tacit.spoken import noted, notice
 
 
-def tell_begun(place: str, population: str, known: list[str]) -> None:
-    """Say so before the first entry of a population is written, whoever writes it; `known`
+def tell_begun(location: str, population: str, populations: list[str]) -> None:
+    """Say so before the first entry of a population is written, whoever writes it; `populations`
     are the others at this place. In Python the first one is begun in silence."""
-    if not known:
-        noted(f"a new ledger is begun at {place}, without a cap")
+    if not populations:
+        noted(f"a new ledger is begun at {location}, without a cap")
         return
-    told = (
+    message = (
         f"a new population {population!r} is begun, without a cap and apart from the others; "
-        f"{meant(population, known)}"
+        f"{suggest_population(population, populations)}"
     )
-    noted(told)
-    notice(told)
+    noted(message)
+    notice(message)
 
 
-def meant(population: str, known: list[str]) -> str:
+def suggest_population(population: str, populations: list[str]) -> str:
     """Which population may have been meant."""
-    near = difflib.get_close_matches(population, known, n=1)
+    near = difflib.get_close_matches(population, populations, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"it has {', '.join(repr(name) for name in known)}"
+    return f"it has {', '.join(repr(name) for name in populations)}"

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from tacit.asked import Suggesting, behind, by_name
-from tacit.data.apart import Apart
+from tacit.data.apart import HeldOut
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
-from tacit.ledger.book.chain import append, load, sealed_populations, where
+from tacit.ledger.book.chain import append, describe_location, load, sealed_populations
 from tacit.ledger.book.entry import Entry, Relation, genesis
 from tacit.ledger.book.marks import fresh, known_to
 from tacit.ledger.book.people import admit_people, listed, unsettled
@@ -56,7 +56,7 @@ class Book(Suggesting):
 
     def __init__(self, store: Store, population: str) -> None:
         self.store, self.population = store, population
-        self.place = where(store, population)
+        self.place = describe_location(store, population)
 
     def __repr__(self) -> str:
         return f"Book({self.population!r} at {self.store.place})"
@@ -78,7 +78,7 @@ class Book(Suggesting):
         relation: Relation | None = None,
         token: str | None = None,
         starts: Iterable[tuple[str, int]] = (),
-        apart: Apart | None = None,
+        apart: HeldOut | None = None,
     ) -> Receipt:
         """Charge `events` before they happen. What is reserved counts as spent for ever.
 
@@ -88,22 +88,22 @@ class Book(Suggesting):
         the entry that the first one made, so that a crash or a lost connection between the
         charge and its receipt does not charge twice.
         """
-        asked = checked(events, unit, budget)
+        checked_events = checked(events, unit, budget)
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
             state = replay(chain.entries)
-            if token is not None and (made := state.tokens.get(token)) is not None:
-                if (made.events, made.unit) != (asked, unit):
+            if token is not None and (existing := state.tokens.get(token)) is not None:
+                if (existing.events, existing.unit) != (checked_events, unit):
                     raise BookError(
-                        f"entry {made.number} was made by this request, for other events",
+                        f"entry {existing.number} was made by this request, for other events",
                         place=self.place,
                     )
-                return _receipt(made)
-            totals = admit(state, asked, unit, limit, accept_unbounded, owner_only)
+                return _receipt(existing)
+            totals = admit(state, checked_events, unit, limit, accept_unbounded, owner_only)
             draft: dict[str, Any] = {
                 "kind": "reserve",
                 "unit": unit,
-                "events": asked,
+                "events": checked_events,
                 "limit": limit,
                 "budget": budget,
                 "totals": totals,
@@ -116,7 +116,9 @@ class Book(Suggesting):
                 "starts": tuple(starts) or None,
                 "apart": apart,
             }
-            if state.evaluation is not None and all(event.kind == "evaluation" for event in asked):
+            if state.evaluation is not None and all(
+                event.kind == "evaluation" for event in checked_events
+            ):
                 return _receipt(state.evaluation)
             return _receipt(append(self.store, session, chain, draft))
 
@@ -162,10 +164,10 @@ class Book(Suggesting):
                     f"entry {receipt.number} is not the reservation of this receipt",
                     place=self.place,
                 )
-            done = state.committed.get(receipt.number)
-            if done is not None:
-                if (done.artefact, done.events) == (artefact, details):
-                    return _receipt(done)
+            commitment = state.committed.get(receipt.number)
+            if commitment is not None:
+                if (commitment.artefact, commitment.events) == (artefact, details):
+                    return _receipt(commitment)
                 raise BookError(f"entry {receipt.number} already has its outcome", place=self.place)
             check_details(reserved, details)
             draft = {
@@ -216,7 +218,7 @@ class Book(Suggesting):
     @by_name
     def spent(self) -> Spent:
         """Per unit that has entries or a cap; `user` always."""
-        return _spent(replay(self.entries()))
+        return _spent_per_unit(replay(self.entries()))
 
     @property
     def head(self) -> str:
@@ -254,7 +256,7 @@ class Book(Suggesting):
                 ) from error
         head = entries[-1].hash if entries else genesis(self.population)
         strays = chain.strays if chain else ()
-        return Verified(self.population, len(entries), head, _spent(state), strays)
+        return Verified(self.population, len(entries), head, _spent_per_unit(state), strays)
 
     def fingerprint(
         self, data: bytes, *, other_people: bool = False, beside: Iterable[str] = ()
@@ -264,21 +266,21 @@ class Book(Suggesting):
         them, or is one of `beside`, whose releases this one builds on."""
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            found = known_to(self.store, session, self.population, data)
-            known = unsettled(self.store, session, chain, found)
+            matching = known_to(self.store, session, self.population, data)
+            unresolved = unsettled(self.store, session, chain, matching)
             admit_people(
                 self.store,
                 session,
                 chain,
-                known=known,
-                beside=unsettled(self.store, session, chain, beside),
+                same_data=unresolved,
+                built_on=unsettled(self.store, session, chain, beside),
                 other_people=other_people,
             )
             session.remember(fresh(self.store, self.population, data), self.population)
-        if not known or other_people:
+        if not unresolved or other_people:
             return None
         return (
-            f"the same data are known under the population {listed(known)}; one "
+            f"the same data are known under the population {listed(unresolved)}; one "
             "group of people should have one book"
         )
 
@@ -293,8 +295,8 @@ class Book(Suggesting):
                 self.store,
                 session,
                 chain,
-                known=(),
-                beside=unsettled(self.store, session, chain, beside),
+                same_data=(),
+                built_on=unsettled(self.store, session, chain, beside),
                 other_people=other_people,
                 write=False,
             )
@@ -339,15 +341,15 @@ class Book(Suggesting):
         return advisories.affected(self.entries(), version)
 
 
-def _spent(state: BookState) -> Spent:
-    shown = [unit for unit in UNITS if unit == "user" or unit in state.caps or state.counts[unit]]
-    return Spent(tuple(state.spent(unit, SHOWN_DELTA) for unit in shown))
+def _spent_per_unit(state: BookState) -> Spent:
+    units = [unit for unit in UNITS if unit == "user" or unit in state.caps or state.counts[unit]]
+    return Spent(tuple(state.spent(unit, SHOWN_DELTA) for unit in units))
 
 
 def _receipt(entry: Entry) -> Receipt:
     return Receipt(entry.population, entry.number, entry.hash)
 
 
-def _text(words: str) -> str:
+def _text(text: str) -> str:
     """As the book keeps it: one line, which no terminal obeys."""
-    return words if words.isprintable() else one_line(words)
+    return text if text.isprintable() else one_line(text)

@@ -70,13 +70,13 @@ class Chain:
 
 def load(store: Store, session: Session, population: str) -> Chain:
     """Replay and check everything that is under the seal. Rows that are not are set aside."""
-    place = where(store, population)
-    seal = _sealed(store, session, place)
-    count, last = seal.heads.get(population, (0, genesis(population)))
+    location = describe_location(store, population)
+    seal = _sealed(store, session, location)
+    count, last_hash = seal.heads.get(population, (0, genesis(population)))
     rows = list(session.rows(population))
     try:
-        entries = _under_seal(population, rows, count, last, place)
-        _check_end(store, session, population, seal, entries, rows, place)
+        entries = _under_seal(population, rows, count, last_hash, location)
+        _check_end(store, session, population, seal, entries, rows, location)
     except BookError as error:
         if population not in seal.totals:
             raise
@@ -130,7 +130,7 @@ def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) 
             "totals": {**chain.seal.totals, chain.population: total},
         }
     )
-    key = _key(store, where(store, chain.population), create=session.head() is None)
+    key = _key(store, describe_location(store, chain.population), create=session.head() is None)
     proofs = [
         (
             each.population,
@@ -245,16 +245,16 @@ def _fault(
     return None
 
 
-def where(store: Store, population: str) -> str:
+def describe_location(store: Store, population: str) -> str:
     """A population of a store, as errors name it."""
     return f"{store.place}, population {population}"
 
 
-def damaged(place: str, what: str) -> BookError:
+def damaged(location: str, defect: str) -> BookError:
     """The error for a book that does not replay."""
     return BookError(
-        f"the book is damaged: {what}",
-        place=place,
+        f"the book is damaged: {defect}",
+        place=location,
         remedy="restore the book and its key from a backup, and compare it with the "
         "statements made since",
     )
@@ -263,23 +263,25 @@ def damaged(place: str, what: str) -> BookError:
 def keyed(store: Store, population: str, domain: bytes, data: bytes) -> str:
     """HMAC under the book's key, which is made if there is none yet."""
     return hmac.new(
-        _key(store, where(store, population), create=True), domain + b"\0" + data, hashlib.sha256
+        _key(store, describe_location(store, population), create=True),
+        domain + b"\0" + data,
+        hashlib.sha256,
     ).hexdigest()
 
 
-def _sealed(store: Store, session: Session, place: str) -> Seal:
+def _sealed(store: Store, session: Session, location: str) -> Seal:
     sealed = session.head()
     if sealed is None:
         if session.populations():
-            raise damaged(place, "its seal is missing")
+            raise damaged(location, "its seal is missing")
         if store.had_entries():
             raise damaged(
-                place, "it has no entry, but its key has sealed some: all of them were removed"
+                location, "it has no entry, but its key has sealed some: all of them were removed"
             )
         return Seal({}, {}, proven=True)
     text, mac = (str(sealed[0]), str(sealed[1]))  # a damaged file may hold anything
-    if not hmac.compare_digest(mac.encode(), _seal(_key(store, place), text).encode()):
-        raise damaged(place, "its seal was edited, or its key belongs to another book")
+    if not hmac.compare_digest(mac.encode(), _seal(_key(store, location), text).encode()):
+        raise damaged(location, "its seal was edited, or its key belongs to another book")
     facts: dict[str, Any] = json.loads(text)
     return Seal(facts["heads"], facts.get("totals", {}), proven=facts["format"] >= PROVEN)
 
@@ -297,22 +299,22 @@ def _mac(key: bytes, domain: bytes, text: str) -> str:
     return hmac.new(key, domain + text.encode(), hashlib.sha256).hexdigest()
 
 
-def _key(store: Store, place: str, create: bool = False) -> bytes:
+def _key(store: Store, location: str, create: bool = False) -> bytes:
     key = store.key(create=create)
     if key is None:
         raise BookError(
-            "the key of the book is missing", place=place, remedy="restore it from a backup"
+            "the key of the book is missing", place=location, remedy="restore it from a backup"
         )
     return key
 
 
-def _parse(text: str, stored: str, place: str, number: int) -> Entry:
+def _parse(text: str, stored: str, location: str, number: int) -> Entry:
     try:
         return Entry.model_validate({**json.loads(text), "hash": stored})
     except (ValueError, TypeError, ValidationError):
         raise BookError(
             f"entry {number} is of a kind that this version does not know: the book was "
             "made by a newer version",
-            place=place,
+            place=location,
             remedy="upgrade tacit",
         ) from None

@@ -96,7 +96,7 @@ class DeviceBooks:
         `steps` is how many steps at the event's unit one at the book's unit can take, for
         group privacy (`tacit.ledger.account.cost.group`).
         """
-        asked = np.arange(self.people) if people is None else np.asarray(people, np.int64)
+        devices = np.arange(self.people) if people is None else np.asarray(people, np.int64)
         with self._alone():
             # Who answers is seen, so no coin makes an answer cheaper.
             price = cost(
@@ -107,26 +107,28 @@ class DeviceBooks:
             if (
                 price.unbounded or price.tuned
             ):  # the book cannot count it, and then a device does not answer
-                return asked[:0]
-            rows = np.array(self._table[asked])
-            whole = rows[:, PRICES] == _check(rows)
+                return devices[:0]
+            rows = np.array(self._table[devices])
+            intact = rows[:, PRICES] == _check(rows)
             slot = self._slot(price.pure_epsilon)
             if slot is not None:
-                whole &= rows[:, slot] < np.iinfo(np.uint32).max
+                intact &= rows[:, slot] < np.iinfo(np.uint32).max
                 rows[:, slot] += np.uint32(1)
-            more = np.array(
+            increase = np.array(
                 [price.mu2, price.draws, price.renyi, price.pure_epsilon if slot is None else 0.0]
             )
             totals = rows[:, _TOTALS].copy().view(np.float64)
-            totals = np.where(more > 0, np.nextafter(totals + more, np.inf), totals)
+            totals = np.where(increase > 0, np.nextafter(totals + increase, np.inf), totals)
             rows[:, _TOTALS] = totals.view(np.uint32)
             rows[:, PRICES] = _check(rows)
             kinds, kind = np.unique(rows, axis=0, return_inverse=True)
-            fits = np.array([self._room(_record(row)) for row in kinds], bool)[kind.ravel()] & whole
-            self._table[asked[fits]] = rows[fits]
+            fits = (
+                np.array([self._room(_record(row)) for row in kinds], bool)[kind.ravel()] & intact
+            )
+            self._table[devices[fits]] = rows[fits]
             self._map.flush()  # durable before anyone answers
-        paid: NDArray[np.int64] = asked[fits]
-        return paid
+        charged: NDArray[np.int64] = devices[fits]
+        return charged
 
     def spent(self, person: int) -> float:
         """Epsilon, at the cap's delta, of all that one device has answered; the whole cap
@@ -168,10 +170,10 @@ class DeviceBooks:
         return self._prices.index(price)
 
     def _cost(self, record: Record) -> Cost:
-        counts, (mu2, draws, renyi, rest) = record
+        counts, (mu2, draws, renyi, pure_sum) = record
         pure = {price: count for price, count in zip(self._prices, counts, strict=False) if count}
-        if rest:  # one pure event of the sum is no better than its parts
-            pure[rest] = pure.get(rest, 0) + 1
+        if pure_sum:  # one pure event of the sum is no better than its parts
+            pure[pure_sum] = pure.get(pure_sum, 0) + 1
         return Cost(mu2, ceil(draws), pure, renyi=renyi)
 
     def _fits(self, record: Record) -> bool:
@@ -186,10 +188,10 @@ class DeviceBooks:
         if not self._path.exists():  # whole, and its owner's alone, or not at all
             self._path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._path.parent)
-            with os.fdopen(handle, "wb") as made:
-                made.write(self._blank())
-                made.flush()
-                os.fsync(made.fileno())
+            with os.fdopen(handle, "wb") as blank_file:
+                blank_file.write(self._blank())
+                blank_file.flush()
+                os.fsync(blank_file.fileno())
             try:
                 os.link(
                     name, self._path
@@ -239,8 +241,8 @@ def known_book(path: Path) -> DeviceBooks:
     (_, people, cap, fleet, unit), _ = _header_of(content, path)
     if unit not in UNITS or len(cap) != 2:
         raise BookError("this is no device book, or a damaged one", place=str(path))
-    own = next(each for each in UNITS if each == unit)
-    return DeviceBooks(people, (cap[0], cap[1]), path, fleet=fleet, unit=own)
+    book_unit = next(candidate for candidate in UNITS if candidate == unit)
+    return DeviceBooks(people, (cap[0], cap[1]), path, fleet=fleet, unit=book_unit)
 
 
 def _header_of(

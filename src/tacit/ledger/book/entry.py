@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from tacit.data.apart import Apart
+from tacit.data.apart import HeldOut
 from tacit.ledger.account.event import Event
 from tacit.units import Unit
 
@@ -58,7 +58,7 @@ class Entry(BaseModel):
     """Names one request: asked again with it, the book answers with the entry it has."""
     starts: tuple[tuple[str, int], ...] | None = None
     """Population and number of every reservation whose release this one builds on."""
-    apart: Apart | None = None
+    apart: HeldOut | None = None
     """Which ratings the fit was not shown."""
 
     of: int | None = None

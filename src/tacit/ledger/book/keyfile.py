@@ -26,7 +26,7 @@ def read_key(path: Path, create: bool = False) -> bytes | None:
             publish(path, secrets.token_bytes(SIZE))
         if not path.exists():
             return None
-        found = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise StorageError(
             "the key of the ledger cannot be reached "
@@ -35,11 +35,11 @@ def read_key(path: Path, create: bool = False) -> bytes | None:
             remedy="choose another folder with --ledger or TACIT_HOME, on a local disk "
             "with free space",
         ) from error
-    if len(found) != SIZE and found[SIZE:] != USED:
+    if len(content) != SIZE and content[SIZE:] != USED:
         raise BookError(
             "the key of the ledger is damaged", place=str(path), remedy="restore it from a backup"
         )
-    return found[:SIZE]
+    return content[:SIZE]
 
 
 def was_used(path: Path) -> bool:

@@ -24,14 +24,14 @@ def fresh(store: Store, population: str, data: bytes) -> str:
 
 def known_to(store: Store, session: Session, population: str, data: bytes) -> list[str]:
     """Other populations that were charged for these data."""
-    found = set[str]()
+    matching = set[str]()
     for mark, name in session.marks():
-        if name == population or name in found or not isinstance(mark, str):
+        if name == population or name in matching or not isinstance(mark, str):
             continue
         nonce = mark.partition(":")[0]
         if mark == _mark(store, population, data, nonce):
-            found.add(name)
-    return sorted(found)
+            matching.add(name)
+    return sorted(matching)
 
 
 def _mark(store: Store, population: str, data: bytes, nonce: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tacit.errors import BudgetError
-from tacit.ledger.book.chain import Chain, append, load, where
+from tacit.ledger.book.chain import Chain, append, describe_location, load
 from tacit.ledger.book.store import Session, Store
 
 REMEDY = (
@@ -23,9 +23,13 @@ REMEDY = (
 def unsettled(store: Store, session: Session, chain: Chain, names: Iterable[str]) -> list[str]:
     """Of these populations, those of whom nobody has said, here or there, that they are
     other people."""
-    here = {name for entry in chain.entries for name in entry.others or ()}
-    asked = sorted(set(names) - here - {chain.population})
-    return [name for name in asked if not _says(store, session, name, chain.population)]
+    settled = {name for entry in chain.entries for name in entry.others or ()}
+    candidates = sorted(set(names) - settled - {chain.population})
+    return [
+        name
+        for name in candidates
+        if not _declares_other_people(store, session, name, chain.population)
+    ]
 
 
 def admit_people(
@@ -33,30 +37,30 @@ def admit_people(
     session: Session,
     chain: Chain,
     *,
-    known: Sequence[str],
-    beside: Sequence[str],
+    same_data: Sequence[str],
+    built_on: Sequence[str],
     other_people: bool,
     write: bool = True,
 ) -> None:
-    """Refuse beside a cap, or note what the owner says. `known`: populations charged for
-    the same data; `beside`: populations whose releases this one builds on."""
-    others = tuple(sorted({*known, *beside}))
-    if not others:
+    """Refuse beside a cap, or note what the owner says. `same_data`: populations charged for
+    the same data; `built_on`: populations whose releases this one builds on."""
+    other_populations = tuple(sorted({*same_data, *built_on}))
+    if not other_populations:
         return
     if other_people:
         if write:
-            append(store, session, chain, {"kind": "people", "others": others})
+            append(store, session, chain, {"kind": "people", "others": other_populations})
         return
-    if not _capped(store, session, [chain.population, *others]):
+    if not _capped(store, session, [chain.population, *other_populations]):
         return
-    what = (
-        f"the same data were charged to {listed(known)}"
-        if known
-        else f"this fit builds on a release of {listed(beside)}"
+    reason = (
+        f"the same data were charged to {listed(same_data)}"
+        if same_data
+        else f"this fit builds on a release of {listed(built_on)}"
     )
     raise BudgetError(
-        f"{what}, and a cap holds: under another name nothing would count",
-        place=where(store, chain.population),
+        f"{reason}, and a cap holds: under another name nothing would count",
+        place=describe_location(store, chain.population),
         remedy=REMEDY,
     )
 
@@ -66,7 +70,7 @@ def listed(populations: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in populations)
 
 
-def _says(store: Store, session: Session, name: str, of: str) -> bool:
+def _declares_other_people(store: Store, session: Session, name: str, of: str) -> bool:
     return any(of in (entry.others or ()) for entry in load(store, session, name).entries)
 
 

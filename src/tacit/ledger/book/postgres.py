@@ -83,11 +83,11 @@ class PostgresStore:
                 remedy="postgresql://user@host:5432/database",
             ) from None
 
-        def told(part: str, variable: str, usual: object) -> str:
+        def setting(part: str, variable: str, usual: object) -> str:
             return str(parts.get(part) or os.environ.get(f"PG{variable}") or usual)
 
-        host, port = (told("host", "HOST", "localhost"), told("port", "PORT", "5432"))
-        name = told("dbname", "DATABASE", parts.get("user") or "postgres")
+        host, port = (setting("host", "HOST", "localhost"), setting("port", "PORT", "5432"))
+        name = setting("dbname", "DATABASE", parts.get("user") or "postgres")
         self._address = address
         self.place = f"postgresql://{host}:{port}/{name}"
         self.patience = patience
@@ -96,9 +96,9 @@ class PostgresStore:
     @property
     def key_path(self) -> Path:
         """`TACIT_LEDGER_KEY`, or a file in TACIT_HOME named after the address."""
-        given = os.environ.get("TACIT_LEDGER_KEY")
+        configured = os.environ.get("TACIT_LEDGER_KEY")
         name = hashlib.sha256(self.place.encode()).hexdigest()[:16]
-        return Path(given) if given else home() / f"postgresql-{name}.key"
+        return Path(configured) if configured else home() / f"postgresql-{name}.key"
 
     def key(self, create: bool = False) -> bytes | None:
         """The book's key, from its file on this side."""
@@ -164,8 +164,8 @@ class PostgresStore:
             ) from error
 
     def _exists(self, connection: psycopg.Connection[Any]) -> bool:
-        found = self._one(connection, "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL")
-        if not found and self.key_path.exists():
+        exists = self._one(connection, "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL")
+        if not exists and self.key_path.exists():
             raise BookError(
                 "the ledger is gone but its key is there: its tables were dropped, or "
                 "this is another database",
@@ -173,14 +173,14 @@ class PostgresStore:
                 remedy="restore it from a backup; to begin anew on purpose, move "
                 f"{self.key_path.name} away too",
             )
-        if found and (number := self._number(connection)) > len(MIGRATIONS):
+        if exists and (number := self._number(connection)) > len(MIGRATIONS):
             raise BookError(
                 f"the ledger was made by a newer version (format {number}, known is "
                 f"{len(MIGRATIONS)})",
                 place=self.place,
                 remedy="upgrade tacit",
             )
-        return bool(found)
+        return bool(exists)
 
     def _number(self, connection: psycopg.Connection[Any]) -> int:
         return int(

@@ -39,33 +39,33 @@ class Spent(Suggesting):
     units: tuple[UnitSpent, ...]
 
     def __getitem__(self, unit: Unit) -> UnitSpent:
-        for each in self.units:
-            if each.unit == unit:
-                return each
-        known = [each.unit for each in self.units]
+        for unit_spent in self.units:
+            if unit_spent.unit == unit:
+                return unit_spent
+        unit_names = [unit_spent.unit for unit_spent in self.units]
         raise UnknownKeyError(
             f"nothing is spent at the unit {unit!r}",
-            remedy=f"{near(str(unit), known)}there is: {', '.join(known)}",
+            remedy=f"{near(str(unit), unit_names)}there is: {', '.join(unit_names)}",
         )
 
     def __repr__(self) -> str:
-        return f"Spent({'; '.join(map(_told, self.units))})"
+        return f"Spent({'; '.join(map(_render_unit, self.units))})"
 
     def _repr_html_(self) -> str:
-        return "".join(paragraph(_told(each)) for each in self.units)
+        return "".join(paragraph(_render_unit(unit_spent)) for unit_spent in self.units)
 
 
-def _told(each: UnitSpent) -> str:
+def _render_unit(unit_spent: UnitSpent) -> str:
     """`user: epsilon 2.8 at delta 1e-06 over 7 releases, cap 3, 0.9 left`."""
-    told = (
-        f"{each.unit}: epsilon {up(each.epsilon)} at delta {each.delta:g} over "
-        f"{each.entries} release{'s' * (each.entries != 1)}"
+    text = (
+        f"{unit_spent.unit}: epsilon {up(unit_spent.epsilon)} at delta {unit_spent.delta:g} over "
+        f"{unit_spent.entries} release{'s' * (unit_spent.entries != 1)}"
     )
-    if each.cap is not None and each.left is not None:
-        told += f", cap {each.cap:g}, {down(max(each.left, 0.0))} left"
-    if each.unbounded:
-        told += f", {each.unbounded} more without a bound"
-    return told
+    if unit_spent.cap is not None and unit_spent.left is not None:
+        text += f", cap {unit_spent.cap:g}, {down(max(unit_spent.left, 0.0))} left"
+    if unit_spent.unbounded:
+        text += f", {unit_spent.unbounded} more without a bound"
+    return text
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class BookState:
         """All reservations so far, read at `unit`; only those since the last call are added up."""
         tally = self.tallies[unit]
         fresh = self.charged[tally.counted :]
-        prices = [charge(each.events, each.unit or unit, unit, each.limit) for each in fresh]
+        prices = [charge(entry.events, entry.unit or unit, unit, entry.limit) for entry in fresh]
         tally.cost = total(
             [tally.cost, *(replace(price, unbounded=0) for price in prices if price)]
         )
@@ -139,13 +139,13 @@ def check_cap(
     epsilon: object, delta: object, unit: object, note: object, accept_unbounded: object
 ) -> None:
     """Refuse what is no cap."""
-    most = number("epsilon", epsilon, "give one number, such as 3")
+    cap_epsilon = number("epsilon", epsilon, "give one number, such as 3")
     chance = number("delta", delta, "1e-6 is a common choice")
     text("note", note, "say in a few words why")
     flag("accept_unbounded", accept_unbounded)
-    if not (isfinite(most) and most > 0):
+    if not (isfinite(cap_epsilon) and cap_epsilon > 0):
         raise SettingError(
-            f"a cap of epsilon {most:g} is not a positive, finite number",
+            f"a cap of epsilon {cap_epsilon:g} is not a positive, finite number",
             remedy="give --epsilon a positive number",
         )
     if not 0 <= chance < 1:
@@ -169,10 +169,10 @@ def checked(
 ) -> tuple[Event, ...]:
     """The events, if they cost no more than the plan's own budget."""
     check_unit(unit)
-    asked = EVENTS.validate_python(tuple(events))
-    if not asked:
+    validated = EVENTS.validate_python(tuple(events))
+    if not validated:
         raise SettingError("there is nothing to reserve")
-    price = cost(asked, unit)
+    price = cost(validated, unit)
     if budget is not None and not price.unbounded:
         composed = epsilon_of(price, budget[1])
         if composed > budget[0] * ROUNDING:
@@ -180,7 +180,7 @@ def checked(
                 f"the plan's events cost epsilon {composed:.9g} at delta {budget[1]:g}, more "
                 f"than its {budget[0]:g}"
             )
-    return asked
+    return validated
 
 
 def charge(events: Iterable[Event], of: Unit, at: Unit, limit: int | None) -> Cost | None:
@@ -218,51 +218,51 @@ def admit(
                 f"{epsilon:g} per {capped}",
                 remedy="use --calibration sound, or --accept-unbounded to book it all the same",
             )
-        before = state.tally(capped).cost
-        after = epsilon_of(before + replace(price, unbounded=0), delta)
-        if after > epsilon * ROUNDING:
+        cost_before = state.tally(capped).cost
+        epsilon_after = epsilon_of(cost_before + replace(price, unbounded=0), delta)
+        if epsilon_after > epsilon * ROUNDING:
             raise BudgetError(
                 f"the cap of epsilon {epsilon:g} at delta {delta:g} per {capped} would be "
                 "overspent: "
                 "with this release the total is "
-                f"{'unbounded at that delta' if after == inf else format(after, '.6g')}",
-                remedy=_offer(before, (epsilon, delta), capped, unit, events),
+                f"{'unbounded at that delta' if epsilon_after == inf else format(epsilon_after, '.6g')}",
+                remedy=_offer(cost_before, (epsilon, delta), capped, unit, events),
             )
-        totals[capped] = after
+        totals[capped] = epsilon_after
     return totals
 
 
 def _offer(
-    before: Cost, cap: tuple[float, float], unit: Unit, asked: Unit, events: tuple[Event, ...]
+    spent: Cost, cap: tuple[float, float], unit: Unit, fit_unit: Unit, events: tuple[Event, ...]
 ) -> str:
     """What still fits below a cap, of the kind that was asked for."""
-    left, delta = remaining(before, *cap), cap[1]
+    remaining_epsilon, delta = remaining(spent, *cap), cap[1]
     search = next((e for e in events if isinstance(e, TuningEvent)), None)
-    if search is not None and search.rho is not None and left > 0:
-        return _offer_search(before, cap, unit, search) + (
-            f"; one fit may cost epsilon {down(left)}"
+    if search is not None and search.rho is not None and remaining_epsilon > 0:
+        return _offer_search(spent, cap, unit, search) + (
+            f"; one fit may cost epsilon {down(remaining_epsilon)}"
         )
-    if left <= 0:
+    if remaining_epsilon <= 0:
         return (
             "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
             "which is itself an entry"
         )
-    told = f"lower --epsilon: at most epsilon {down(left)} at delta {delta:g} is left per {unit}"
-    if asked != unit:
-        told += f", and a fit per {asked} is charged here with what it costs a {unit}"
-    return f"{told}; or raise the cap with `tacit ledger cap`"
+    offer = f"lower --epsilon: at most epsilon {down(remaining_epsilon)} at delta {delta:g} is left per {unit}"
+    if fit_unit != unit:
+        offer += f", and a fit per {fit_unit} is charged here with what it costs a {unit}"
+    return f"{offer}; or raise the cap with `tacit ledger cap`"
 
 
-def _offer_search(before: Cost, cap: tuple[float, float], unit: Unit, search: TuningEvent) -> str:
+def _offer_search(spent: Cost, cap: tuple[float, float], unit: Unit, search: TuningEvent) -> str:
     """What is left for a search, which costs by how many trials it may run too."""
-    left = remaining_search(before, search.shape, search.stop, *cap)
-    if left <= 0:
+    remaining_epsilon = remaining_search(spent, search.shape, search.stop, *cap)
+    if remaining_epsilon <= 0:
         return (
             "no search of so many trials fits below the cap, however small its epsilon: "
             "expect fewer --trials, or raise the cap with `tacit ledger cap`"
         )
     return (
-        f"lower --epsilon: at most epsilon {down(left)} at delta {cap[1]:g} is left per {unit} "
+        f"lower --epsilon: at most epsilon {down(remaining_epsilon)} at delta {cap[1]:g} is left per {unit} "
         "for a search of so many trials"
     )
 
@@ -288,11 +288,11 @@ def check_details(reserved: Entry, details: Iterable[Event]) -> None:
     Events that were reserved as they are may be listed again; all others must fit into the
     envelopes together.
     """
-    known = [event for event in reserved.events if not isinstance(event, Reserve)]
+    unmatched = [event for event in reserved.events if not isinstance(event, Reserve)]
     extra = []
     for event in details:
-        if event in known:
-            known.remove(event)
+        if event in unmatched:
+            unmatched.remove(event)
         else:
             extra.append(event)
     envelope = cost((event for event in reserved.events if isinstance(event, Reserve)), "rating")

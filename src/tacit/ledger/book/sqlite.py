@@ -185,9 +185,9 @@ class SQLiteStore:
         if self.path.stat().st_size < pages * size:
             raise self._broken("the ledger is damaged: its file was truncated")
 
-    def _broken(self, what: str) -> BookError:
+    def _broken(self, message: str) -> BookError:
         return BookError(
-            what,
+            message,
             place=self.place,
             remedy="restore it and its key from a backup, or give another file",
         )
@@ -246,24 +246,24 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 
 class _SQLiteSession:
-    def __init__(self, connection: sqlite3.Connection, place: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, location: str) -> None:
         self._do = connection.execute
-        self._place = place
+        self._place = location
         self._old = _format(connection) < FORMAT
         self.sealed = False
 
     def rows(self, population: str) -> Iterator[tuple[Any, Any, Any]]:
         query = "SELECT number, text, hash FROM entry WHERE population = ? ORDER BY number"
-        last = 0
+        last_number = 0
         try:
             for number, text, hash in self._do(query, (population,)):
-                last = number
+                last_number = number
                 yield number, text, hash
         except sqlite3.DatabaseError as error:
             if (getattr(error, "sqlite_errorcode", 0) & 0xFF) != sqlite3.SQLITE_CORRUPT:
                 raise
             raise BookError(
-                f"the book is damaged: entry {last + 1} cannot be read",
+                f"the book is damaged: entry {last_number + 1} cannot be read",
                 place=self._place,
                 remedy="restore the book and its key from a backup, and compare it with "
                 "the statements made since",
@@ -300,15 +300,15 @@ class _SQLiteSession:
         ]
 
     def lacks(self) -> list[str]:
-        found = {row[0] for row in self._do("SELECT name FROM sqlite_master")}
+        present = {row[0] for row in self._do("SELECT name FROM sqlite_master")}
         parts = _FIRST_PARTS if self._old else PARTS
-        return [name for name in parts if name not in found]
+        return [name for name in parts if name not in present]
 
     def marks(self) -> list[tuple[Any, Any]]:
-        found: list[tuple[Any, Any]] = self._do(
+        marks: list[tuple[Any, Any]] = self._do(
             "SELECT mac, population FROM fingerprint ORDER BY 1, 2"
         ).fetchall()
-        return found
+        return marks
 
     def remember(self, mark: str, population: str) -> None:
         self._do("INSERT OR IGNORE INTO fingerprint VALUES (?, ?)", (mark, population))

@@ -126,9 +126,9 @@ def open_store(location: str | Path | None = None) -> Store:
 
 def home() -> Path:
     """The folder of the default ledger and of caches."""
-    given = os.environ.get("TACIT_HOME")
-    if given:
-        return Path(given)
+    configured = os.environ.get("TACIT_HOME")
+    if configured:
+        return Path(configured)
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "tacit"
     if os.name == "nt":

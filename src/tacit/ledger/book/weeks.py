@@ -42,47 +42,49 @@ def weeks(book: Book, receipt: Receipt) -> list[Week]:
     return _weeks(state, receipt)
 
 
-def begin_week(book: Book, receipt: Receipt, number: int, counted: str, horizon: int) -> Entry:
+def begin_week(
+    book: Book, receipt: Receipt, number: int, participation: str, horizon: int
+) -> Entry:
     """Write down who is counted, before any of it is summed."""
 
-    def draft(known: list[Week]) -> Entry | dict[str, Any]:
-        if number <= len(known):
-            begun = known[number - 1].begun
-            if begun.counted != counted:
+    def draft(weeks: list[Week]) -> Entry | dict[str, Any]:
+        if number <= len(weeks):
+            begin_entry = weeks[number - 1].begun
+            if begin_entry.counted != participation:
                 raise BookError(
                     f"release {number} has begun with another list of people",
                     place=book.place,
                     remedy="restore the calendar's folder as it was",
                 )
-            return begun
-        over = not known or known[-1].ended is not None
-        if number != len(known) + 1 or not over or number > horizon:
+            return begin_entry
+        over = not weeks or weeks[-1].ended is not None
+        if number != len(weeks) + 1 or not over or number > horizon:
             raise BookError(
                 f"release {number} is not the next one of this calendar",
                 place=book.place,
                 remedy="releases are made one after the other",
             )
-        return {"counted": counted}
+        return {"counted": participation}
 
     return _write(book, receipt, number, draft)
 
 
-def end_week(book: Book, receipt: Receipt, number: int, artefact: str, left: str) -> Entry:
+def end_week(book: Book, receipt: Receipt, number: int, artefact: str, arrays_digest: str) -> Entry:
     """Write down what was released, and of which arrays it was made."""
 
-    def draft(known: list[Week]) -> Entry | dict[str, Any]:
-        if not 1 <= number <= len(known):
+    def draft(weeks: list[Week]) -> Entry | dict[str, Any]:
+        if not 1 <= number <= len(weeks):
             raise BookError(f"release {number} has not begun", place=book.place)
-        ended = known[number - 1].ended
-        if ended is None:
-            return {"artefact": artefact, "left": left}
-        if ended.artefact != artefact or ended.left not in (None, left):
+        end_entry = weeks[number - 1].ended
+        if end_entry is None:
+            return {"artefact": artefact, "left": arrays_digest}
+        if end_entry.artefact != artefact or end_entry.left not in (None, arrays_digest):
             raise BookError(
                 f"release {number} was made already, and is another one",
                 place=book.place,
                 remedy="restore the calendar's folder as it was",
             )
-        return ended
+        return end_entry
 
     return _write(book, receipt, number, draft)
 
@@ -93,16 +95,16 @@ def _write(book: Book, receipt: Receipt, number: int, draft: Any) -> Entry:
         chain: Chain = load(book.store, session, book.population)
         state = replay(chain.entries)
         _reserved(book, state, receipt)
-        found = draft(_weeks(state, receipt))
-        if isinstance(found, Entry):
-            return found
-        made = {"kind": "week", "of": receipt.number, "week": number, **found}
-        return append(book.store, session, chain, made)
+        drafted = draft(_weeks(state, receipt))
+        if isinstance(drafted, Entry):
+            return drafted
+        fields = {"kind": "week", "of": receipt.number, "week": number, **drafted}
+        return append(book.store, session, chain, fields)
 
 
 def _reserved(book: Book, state: BookState, receipt: Receipt) -> None:
-    known = state.reserved.get(receipt.number)
-    if known is None or known.hash != receipt.hash:
+    reservation = state.reserved.get(receipt.number)
+    if reservation is None or reservation.hash != receipt.hash:
         raise BookError(
             f"entry {receipt.number}, which paid for this calendar, is not in the book: the "
             "book was restored from an old copy, or is another one",
@@ -112,10 +114,10 @@ def _reserved(book: Book, state: BookState, receipt: Receipt) -> None:
 
 
 def _weeks(state: BookState, receipt: Receipt) -> list[Week]:
-    found: list[Week] = []
+    weeks: list[Week] = []
     for entry in state.weeks.get(receipt.number, ()):
         if entry.counted is not None:
-            found.append(Week(len(found) + 1, entry))
-        elif found:
-            found[-1] = Week(found[-1].number, found[-1].begun, entry)
-    return found
+            weeks.append(Week(len(weeks) + 1, entry))
+        elif weeks:
+            weeks[-1] = Week(weeks[-1].number, weeks[-1].begun, entry)
+    return weeks

@@ -42,9 +42,9 @@ def check_against(statement: Statement, book: Book) -> tuple[bool, str]:
         )
     filled = [
         event
-        for other in entries
-        if other.kind == "commit" and other.of == number
-        for event in other.events
+        for commit in entries
+        if commit.kind == "commit" and commit.of == number
+        for event in commit.events
     ]
     listed, charged = statement.events, entry.events
     same = all(event in charged or event in filled for event in listed) and all(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
-from tacit.ledger.statement.declared import Declared, said
+from tacit.ledger.statement.declared import Declared, as_declared
 from tacit.ledger.statement.proofs import proven
 from tacit.ledger.statement.registry import accounting
 from tacit.ledger.statement.statement import Statement
@@ -108,7 +108,7 @@ def annex(
 ) -> tuple[tuple[str, tuple[str | tuple[str, ...], ...]], ...]:
     """Sections of (question, blocks)."""
     profile = "; ".join(f"epsilon {up(epsilon)} at delta {delta:g}" for epsilon, delta in s.profile)
-    found: list[tuple[str, tuple[str | tuple[str, ...], ...]]] = [
+    sections: list[tuple[str, tuple[str | tuple[str, ...], ...]]] = [
         ("Privacy unit", (f"`{s.unit}`: {words.UNIT_WORDS[s.unit]}.",)),
         (
             "Neighbouring data sets",
@@ -135,19 +135,19 @@ def annex(
             "How data are collected, secured and deleted",
             (
                 (
-                    f"collected: {said(declared.collected)}",
-                    f"secured: {said(declared.secured)}",
-                    f"deleted: {said(declared.deleted)}",
+                    f"collected: {as_declared(declared.collected)}",
+                    f"secured: {as_declared(declared.secured)}",
+                    f"deleted: {as_declared(declared.deleted)}",
                 ),
                 _forgetting(s),
             ),
         ),
-        ("Usefulness, and bias against small groups", (said(declared.utility), *_bias(s))),
-        ("Who decided", (said(declared.decided),)),
+        ("Usefulness, and bias against small groups", (as_declared(declared.utility), *_bias(s))),
+        ("Who decided", (as_declared(declared.decided),)),
     ]
     if s.supported:
-        found.append(("Of delta", (f"{s.supported}.",)))
-    return tuple(found)
+        sections.append(("Of delta", (f"{s.supported}.",)))
+    return tuple(sections)
 
 
 def _over_time(s: Statement) -> str:

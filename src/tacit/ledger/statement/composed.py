@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from tacit.ledger.book.receipts import RunningCost
 
 
-def total_of(spent: RunningCost) -> Total:
+def total_of(running_cost: RunningCost) -> Total:
     """What a book has added up, for a statement."""
-    cap = spent.cap or (None, None)
-    under = spent.under_cap
+    cap = running_cost.cap or (None, None)
+    under = running_cost.under_cap
     return Total(
-        entries=spent.entries,
-        epsilon=spent.epsilon,
-        delta=spent.delta,
+        entries=running_cost.entries,
+        epsilon=running_cost.epsilon,
+        delta=running_cost.delta,
         cap=cap[0],
         cap_delta=cap[1],
         under_cap=under if under is not None and isfinite(under) else None,
-        uncovered=spent.uncovered,
+        uncovered=running_cost.uncovered,
     )
 
 
-def spent(total: Total) -> tuple[float, float]:
+def read_total(total: Total) -> tuple[float, float]:
     """Epsilon, and the delta that it is read at: that of the cap, if there is one."""
     if total.under_cap is not None and total.cap_delta is not None:
         return total.under_cap, total.cap_delta
     return total.epsilon, total.delta
 
 
-def card(s: Statement, now: Total | None) -> tuple[str, str] | None:
+def card(s: Statement, current_total: Total | None) -> tuple[str, str] | None:
     """The running total, as of which entry."""
-    total = now or s.total
+    total = current_total or s.total
     if total is None:
         return None
-    epsilon, delta = spent(total)
+    epsilon, delta = read_total(total)
     cap = f" of {total.cap:g}" if total.cap is not None else ""
-    when = "today" if now is not None else f"as of entry {s.book_number}"
+    when = "today" if current_total is not None else f"as of entry {s.book_number}"
     bare = f"; {total.uncovered} more have no bound" if total.uncovered else ""
     return (
         f"epsilon {up(epsilon)}{cap}",
@@ -65,52 +65,54 @@ def chained(s: Statement) -> tuple[str, str] | None:
     )
 
 
-def others(s: Statement, now: Total | None) -> list[str | tuple[str, ...]]:
+def render_composition(s: Statement, current_total: Total | None) -> list[str | tuple[str, ...]]:
     """Paragraphs and lists."""
-    told: list[str | tuple[str, ...]] = []
+    blocks: list[str | tuple[str, ...]] = []
     if s.total is not None:
-        told.append(f"When it was made (entry {s.book_number}): {told_total(s)}")
+        blocks.append(f"When it was made (entry {s.book_number}): {told_total(s)}")
     elif s.book_number is not None:
-        told.append(
+        blocks.append(
             f"It stands in the book as entry {s.book_number} of {s.population}, without a "
             "bound: it is in no total, and no cap limits it."
         )
     else:
-        told.append("No running total is known for this release.")
-    if now is not None:
-        told.append(_today(now))
-    total = now or s.total
+        blocks.append("No running total is known for this release.")
+    if current_total is not None:
+        blocks.append(_today(current_total))
+    total = current_total or s.total
     if total is not None:
-        told.append(_borne(total))
-        told.append(_cap(s, total, now is not None))
+        blocks.append(_borne(total))
+        blocks.append(_cap(s, total, current_total is not None))
     if s.starts:
-        told += [chain(s), tuple(map(link, s.starts))]
+        blocks += [chain(s), tuple(map(link, s.starts))]
     if s.schedule is not None:
-        told.append(s.schedule.lines())
-    return told
+        blocks.append(s.schedule.lines())
+    return blocks
 
 
-def _today(now: Total) -> str:
-    epsilon, delta = spent(now)
-    covered = now.entries - now.uncovered
-    more = f"; {now.uncovered} more have no bound" if now.uncovered else ""
+def _today(current_total: Total) -> str:
+    epsilon, delta = read_total(current_total)
+    covered = current_total.entries - current_total.uncovered
+    uncovered_note = (
+        f"; {current_total.uncovered} more have no bound" if current_total.uncovered else ""
+    )
     return (
         f"Today, by the book: epsilon {up(epsilon)} at delta {delta:g} over "
-        f"{words.count(covered, 'release')} in all{more}."
+        f"{words.count(covered, 'release')} in all{uncovered_note}."
     )
 
 
 def _borne(total: Total) -> str:
     """What the total means for somebody who is in every release that has a bound."""
-    epsilon, delta = spent(total)
+    epsilon, delta = read_total(total)
     whose = "in all of them"
-    more = ""
+    caveat = ""
     if total.uncovered:
         whose = "in all that have a bound, and in no other,"
-        more = " Nothing bounds them for somebody who is in one of the others."
+        caveat = " Nothing bounds them for somebody who is in one of the others."
     return (
         f"For somebody whose ratings are {whose} the odds grow by a factor of "
-        f"{up(odds_times(epsilon, delta), 3)} at most, {but_for(delta)}.{more}"
+        f"{up(odds_times(epsilon, delta), 3)} at most, {but_for(delta)}.{caveat}"
     )
 
 

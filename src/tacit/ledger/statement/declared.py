@@ -50,7 +50,7 @@ class Declared(BaseModel):
     authors: str = Field("", description="who fills in the registry record, with commas")
 
 
-def said(text: str) -> str:
+def as_declared(text: str) -> str:
     """What the owner declared, marked as that."""
     return f"{text} (as declared)" if text else UNSAID
 
@@ -65,10 +65,12 @@ def check_date(text: str) -> None:
         ) from None
 
 
-def declare(*said: Mapping[str, Any]) -> Declared:
+def declare(*declarations: Mapping[str, Any]) -> Declared:
     """What was declared; the last word holds."""
     merged = {
-        str(name): one_line(str(value)).strip() for each in said for name, value in each.items()
+        str(name): one_line(str(value)).strip()
+        for declaration in declarations
+        for name, value in declaration.items()
     }
     if merged.get("date"):
         check_date(merged["date"])
@@ -85,8 +87,8 @@ def declare(*said: Mapping[str, Any]) -> Declared:
 def read_declared(path: str) -> dict[str, Any]:
     """A TOML file of `name = "text"`."""
     remedy = 'write lines such as by = "A library" into it'
-    found = read_toml(Path(path), dict[str, Any], SettingError, remedy)
-    for name, value in found.items():
+    declared = read_toml(Path(path), dict[str, Any], SettingError, remedy)
+    for name, value in declared.items():
         if name not in Declared.model_fields:
             raise SettingError(
                 f"{name!r} is nothing that a statement asks its owner",
@@ -97,4 +99,4 @@ def read_declared(path: str) -> dict[str, Any]:
             raise SettingError(
                 f"{name!r} is not a text", place=path, remedy=f'write: {name} = "..."'
             )
-    return found
+    return declared

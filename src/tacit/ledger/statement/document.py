@@ -18,8 +18,8 @@ from tacit.ledger.account.odds import but_for
 from tacit.ledger.account.rounded import percent, up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.annex import annex
-from tacit.ledger.statement.composed import card, chained, evaluated, others
-from tacit.ledger.statement.declared import Declared, said
+from tacit.ledger.statement.composed import card, chained, evaluated, render_composition
+from tacit.ledger.statement.declared import Declared, as_declared
 from tacit.ledger.statement.statement import Statement, Total
 from tacit.ledger.statement.story import title
 from tacit.ledger.statement.tried import COLUMNS, Findings, about, lead, rows
@@ -68,9 +68,9 @@ def document(
     `why` says what hindered a check."""
     s = statement
     sections = [
-        ("Who promises what to whom", (_who(s, declared), _about(declared))),
+        ("Who promises what to whom", (_parties_table(s, declared), _about(declared))),
         ("What that means", _meaning(s)),
-        ("This release and all others", tuple(others(s, now))),
+        ("This release and all others", tuple(render_composition(s, now))),
         ("How choices were made", _choices(s, declared, evaluations, later)),
         ("How the noise is drawn", _noise(s)),
         ("What is public, and what is not protected", _limits(s)),
@@ -78,7 +78,7 @@ def document(
         ("Attacks that were tried", _attacks(s, about(s, audit))),
     ]
     name = f" of {declared.name}" if declared.name else ""
-    found = Document(
+    assembled = Document(
         title=f"Privacy statement{name}",
         lead=_lead(s, declared),
         notice=_notice(s, why),
@@ -89,36 +89,36 @@ def document(
         footer=f'Made with tacit {s.software}. What is marked "as declared" was written '
         "by the owner and is no part of the signed statement.",
     )
-    return found if not s.likes else _liked(found)
+    return assembled if not s.likes else _liked(assembled)
 
 
-def _liked(found: Document) -> Document:
+def _liked(source: Document) -> Document:
     """The same, in which likes are called likes."""
 
-    def block(each: Block) -> Block:
-        if isinstance(each, str):
-            return words.as_likes(each)
-        if isinstance(each, TextTable):
+    def block(content: Block) -> Block:
+        if isinstance(content, str):
+            return words.as_likes(content)
+        if isinstance(content, TextTable):
             rows = (
                 row if row[0] in KEPT else tuple(words.as_likes(cell) for cell in row)
-                for row in each.rows
+                for row in content.rows
             )
-            return TextTable(each.columns, tuple(rows))
-        return tuple(words.as_likes(item) for item in each)
+            return TextTable(content.columns, tuple(rows))
+        return tuple(words.as_likes(item) for item in content)
 
     def changed(sections: tuple[Section, ...]) -> tuple[Section, ...]:
         return tuple(
-            (words.as_likes(heading), tuple(block(each) for each in blocks))
+            (words.as_likes(heading), tuple(block(content) for content in blocks))
             for heading, blocks in sections
         )
 
     return replace(
-        found,
-        lead=words.as_likes(found.lead),
-        notice=words.as_likes(found.notice),
-        cards=tuple((a, words.as_likes(b)) for a, b in found.cards),
-        sections=changed(found.sections),
-        annex=changed(found.annex),
+        source,
+        lead=words.as_likes(source.lead),
+        notice=words.as_likes(source.notice),
+        cards=tuple((a, words.as_likes(b)) for a, b in source.cards),
+        sections=changed(source.sections),
+        annex=changed(source.annex),
     )
 
 
@@ -136,12 +136,12 @@ KEPT = (
 
 
 def _lead(s: Statement, declared: Declared) -> str:
-    who = declared.by or "The owner of this model"
+    owner = declared.by or "The owner of this model"
     if s.certified != "certified":
-        return f"{who} publishes a model that Tacit does not certify."
+        return f"{owner} publishes a model that Tacit does not certify."
     return (
-        f"{who} promises {_whom(s, declared)}: whoever sees the published {s.published} "
-        f"learns only so much more about any one {_one(s)} than {_otherwise(s)}; the figures "
+        f"{owner} promises {_whom(s, declared)}: whoever sees the published {s.published} "
+        f"learns only so much more about any one {_unit_noun(s)} than {_otherwise(s)}; the figures "
         "below say how much at most." + ("" if s.unit == "user" else f" {ALONE}")
     )
 
@@ -167,7 +167,7 @@ def _otherwise(s: Statement) -> str:
     }[s.unit]
 
 
-def _one(s: Statement) -> str:
+def _unit_noun(s: Statement) -> str:
     return {"user": "person", "rating": "rating", "value": "rating's value"}[s.unit]
 
 
@@ -183,7 +183,7 @@ def _notice(s: Statement, why: str) -> str:
     return f"{title(s)}: {s.reason}."
 
 
-def _cards(s: Statement, now: Total | None) -> Iterable[tuple[str, str]]:
+def _cards(s: Statement, current_total: Total | None) -> Iterable[tuple[str, str]]:
     if s.certified != "certified" or s.epsilon is None:
         yield title(s), UNPROMISED[s.certified]
         return
@@ -193,7 +193,7 @@ def _cards(s: Statement, now: Total | None) -> Iterable[tuple[str, str]]:
         f"{percent(gain['best_guess'])} of 100",
         "guesses about one of them are right at most; a coin is right 50 times",
     )
-    yield from filter(None, (chained(s), card(s, now)))
+    yield from filter(None, (chained(s), card(s, current_total)))
 
 
 UNPROMISED = {
@@ -202,21 +202,21 @@ UNPROMISED = {
 }
 
 
-def _who(s: Statement, declared: Declared) -> TextTable:
+def _parties_table(s: Statement, declared: Declared) -> TextTable:
     sure = s.certified == "certified"
     rows = [
         ("Status", _status(s)),
-        ("Who promises" if sure else "Who publishes", said(declared.by)),
+        ("Who promises" if sure else "Who publishes", as_declared(declared.by)),
         (
             "To whom" if sure else "Whose ratings",
             _whom(s, declared) + (" (as declared)" * bool(declared.people)),
         ),
-        ("What", _what(s)),
-        ("When", said(declared.date)),
-        ("Contact", said(declared.contact)),
-        ("Data", said(declared.data)),
-        ("Period", said(declared.period)),
-        ("Purpose", said(declared.use)),
+        ("What", _promise(s)),
+        ("When", as_declared(declared.date)),
+        ("Contact", as_declared(declared.contact)),
+        ("Data", as_declared(declared.data)),
+        ("Period", as_declared(declared.period)),
+        ("Purpose", as_declared(declared.use)),
         *((("Note of the fit", s.purpose),) if s.purpose else ()),
     ]
     return TextTable(("Question", "Answer"), tuple(rows))
@@ -231,7 +231,7 @@ def _about(declared: Declared) -> str:
     return 'What is marked "as declared" is the owner\'s own word.'
 
 
-def _what(s: Statement) -> str:
+def _promise(s: Statement) -> str:
     if s.certified == "certified":
         return (
             f"The published {s.published}: ({s.epsilon:.12g}, {s.delta:.12g})-differential privacy "
@@ -253,7 +253,7 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
     return (
         _guessed(s, gain),
         (
-            f"However much is known besides, the odds {_asked(s)} grow by a "
+            f"However much is known besides, the odds {_hypothesis(s)} grow by a "
             f"factor of {up(times, 3)} at most, {but_for(s.delta or 0.0)}."
         ),
         TextTable(
@@ -262,7 +262,7 @@ def _meaning(s: Statement) -> tuple[Block, ...]:
     )
 
 
-def _asked(s: Statement) -> str:
+def _hypothesis(s: Statement) -> str:
     """What somebody wants to tell from the release."""
     if s.neighbours == words.RECORDS:
         return "that one person's ratings are certain ones and not others"
@@ -284,7 +284,7 @@ def _choices(
 ) -> tuple[Block, ...]:
     ran = evaluated(evaluations, later)
     return (
-        f"Who chose epsilon and delta, and why: {said(declared.decided)}",
+        f"Who chose epsilon and delta, and why: {as_declared(declared.decided)}",
         ran,
         "The rest follows from public facts before a rating is read:",
         s.settings or ("no setting was chosen",),
@@ -346,10 +346,10 @@ def _check(s: Statement) -> tuple[Block, ...]:
     )
 
 
-def _attacks(s: Statement, found: Findings) -> tuple[Block, ...]:
-    if not found:
+def _attacks(s: Statement, findings: Findings) -> tuple[Block, ...]:
+    if not findings:
         return ("No audit of this method and unit lies beside this model (`tacit audit`).",)
-    return (lead(s, found), TextTable(COLUMNS, rows(found)))
+    return (lead(s, findings), TextTable(COLUMNS, rows(findings)))
 
 
 def _guessed(s: Statement, gain: Mapping[str, Any]) -> str:

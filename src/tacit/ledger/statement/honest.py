@@ -63,20 +63,20 @@ class Honesty:
             )
         out.append(self._colluding(listed, unit, delta))
         if self.enrolment is not None:
-            for role, how in zip(("recommender", "aggregator"), self.enrolment, strict=True):
-                told = ENROLMENT.get(how, "who may enrol is not known")
-                out.append(f"enrolment at the {role}: {told}")
+            for role, enrolment in zip(("recommender", "aggregator"), self.enrolment, strict=True):
+                meaning = ENROLMENT.get(enrolment, "who may enrol is not known")
+                out.append(f"enrolment at the {role}: {meaning}")
         return tuple(out)
 
     def _colluding(self, events: tuple[Event, ...], unit: Unit, delta: float) -> str:
-        both = "against both servers together: nobody can be trusted instead"
+        lead = "against both servers together: nobody can be trusted instead"
         if self.noise == "servers":
-            return f"{both}; nothing is promised, every contribution lies open"
-        alone = one_share(events, self.shares)
-        if alone is None:
-            return f"{both}; a device's own share is all that is left"
-        left = epsilon(alone, delta, unit=unit)
-        return f"{both}; a device's own share is all that is left: epsilon {up(left)}"
+            return f"{lead}; nothing is promised, every contribution lies open"
+        share_events = one_share(events, self.shares)
+        if share_events is None:
+            return f"{lead}; a device's own share is all that is left"
+        share_epsilon = epsilon(share_events, delta, unit=unit)
+        return f"{lead}; a device's own share is all that is left: epsilon {up(share_epsilon)}"
 
 
 def one_share(events: Iterable[Event], shares: int | None) -> tuple[Event, ...] | None:

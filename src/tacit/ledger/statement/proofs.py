@@ -41,9 +41,9 @@ def proofs(statement: Statement) -> tuple[str, ...]:
 
 def proven(statement: Statement) -> str:
     """Where the proof stands, as a sentence."""
-    found = proofs(statement)
+    paths = proofs(statement)
     if statement.certified != "certified":
         return "No proof: nothing is certified."
-    if not found:
+    if not paths:
         return "The maker of this method proves it; its package says where."
-    return f"Proofs, in the documentation of tacit: {', '.join(f'`{each}`' for each in found)}."
+    return f"Proofs, in the documentation of tacit: {', '.join(f'`{path}`' for path in paths)}."

@@ -10,7 +10,7 @@ from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Gaussian, Reserve
 from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
-from tacit.ledger.statement.composed import spent
+from tacit.ledger.statement.composed import read_total
 from tacit.ledger.statement.declared import UNSAID, Declared
 from tacit.ledger.statement.statement import NOT_CHECKED, Statement, Total
 from tacit.ledger.statement.story import bounds, mechanisms
@@ -30,10 +30,14 @@ TIER = 3
 
 
 def registry_record(
-    statement: Statement, declared: Declared, *, evaluated: str = "", now: Total | None = None
+    statement: Statement,
+    declared: Declared,
+    *,
+    evaluated: str = "",
+    current_total: Total | None = None,
 ) -> dict[str, Any]:
     """Plain data for YAML or JSON. Who deployed what, and when, is the owner's to declare: a
-    statement does not know. `evaluated` says whether ratings were looked at before; `now` is
+    statement does not know. `evaluated` says whether ratings were looked at before; `current_total` is
     the total of today, where the book was at hand."""
     if statement.certified != "certified":
         raise SettingError(
@@ -61,7 +65,7 @@ def registry_record(
             "basic": _basic(statement, declared),
             "dp_variant": _variant(statement, declared),
             "privacy_loss": _loss(statement),
-            "deployment_model": _model(statement, now),
+            "deployment_model": _model(statement, current_total),
             "accounting": _accounting(statement),
             "implementation": _implementation(statement, declared, evaluated),
             "administrative": {
@@ -80,11 +84,11 @@ def _slug(declared: Declared) -> str:
 
 
 def _listed(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [entry.strip() for entry in text.split(",") if entry.strip()]
 
 
 def _basic(s: Statement, declared: Declared) -> dict[str, Any]:
-    what = "likes" if s.likes else "ratings"
+    noun = "likes" if s.likes else "ratings"
     return {
         "name": declared.name,
         "data_curators": [declared.by],
@@ -94,7 +98,7 @@ def _basic(s: Statement, declared: Declared) -> dict[str, Any]:
         else "Summary statistics",
         "data_product_region": declared.region,
         "description": _described(declared)
-        or f"A recommender (`{s.method}`) that was trained on people's {what}.",
+        or f"A recommender (`{s.method}`) that was trained on people's {noun}.",
         "publication_date": declared.date,
         "data_product_sector": declared.sector or SECTORS[0],
     }
@@ -124,12 +128,12 @@ def _variant(s: Statement, declared: Declared) -> dict[str, Any]:
     name = "Custom"
     if s.certified == "certified":
         name = "Pure DP" if s.delta == 0 else "Approximate DP"
-    what = "likes" if s.likes else "ratings"
+    noun = "likes" if s.likes else "ratings"
     return {
         "variant_name": name,
-        "data_domain": declared.data or f"any table of people, items and {what}",
+        "data_domain": declared.data or f"any table of people, items and {noun}",
         "unprotected_quantities": "; ".join(
-            (*(f"public: {each}" for each in s.public), *s.not_protected)
+            (*(f"public: {source}" for source in s.public), *s.not_protected)
         ),
     }
 
@@ -154,14 +158,14 @@ def _loss(s: Statement) -> dict[str, Any]:
 
 def _parameters(s: Statement) -> str:
     """What stands, and the whole profile."""
-    told = f"status: {s.standing}"
+    text = f"status: {s.standing}"
     reason = _reason(s)
     if reason:
-        told += f" ({reason})"
+        text += f" ({reason})"
     if s.claimed_epsilon is not None:
-        told += f"; its authors claim epsilon {s.claimed_epsilon:g}"
+        text += f"; its authors claim epsilon {s.claimed_epsilon:g}"
     pairs = (f"({up(epsilon)}, {delta:g})" for epsilon, delta in s.profile)
-    return f"{told}; (epsilon, delta) that hold at once: {', '.join(pairs) or 'none'}"
+    return f"{text}; (epsilon, delta) that hold at once: {', '.join(pairs) or 'none'}"
 
 
 def _reason(statement: Statement) -> str | None:
@@ -171,20 +175,20 @@ def _reason(statement: Statement) -> str | None:
     return statement.reason
 
 
-def _model(s: Statement, now: Total | None) -> dict[str, Any]:
-    total = now or s.total
-    many = s.schedule is not None or (total is not None and total.entries > 1)
-    told = "no book adds it up with other releases"
+def _model(s: Statement, current_total: Total | None) -> dict[str, Any]:
+    total = current_total or s.total
+    has_several = s.schedule is not None or (total is not None and total.entries > 1)
+    description = "no book adds it up with other releases"
     if total is not None:
-        told = _running(s, total, today=now is not None)
+        description = _running(s, total, today=current_total is not None)
     if s.schedule is not None:
-        told = " ".join((*s.schedule.lines(), f"{told[0].upper()}{told[1:]}."))
+        description = " ".join((*s.schedule.lines(), f"{description[0].upper()}{description[1:]}."))
     return {
         "model_name": MODELS.get(s.engine, "Central"),
         "model_name_details": " ".join((s.trust, *s.honest)),
         "actors": s.trust,
-        "release_type": "Many releases" if many else "One release",
-        "release_type_details": told,
+        "release_type": "Many releases" if has_several else "One release",
+        "release_type_details": description,
         "data_source_type": "Dynamic" if s.starts or s.schedule else "Static",
         "access_type": "Non-interactive",
     }
@@ -192,20 +196,20 @@ def _model(s: Statement, now: Total | None) -> dict[str, Any]:
 
 def _running(s: Statement, total: Total, *, today: bool) -> str:
     """What these people have borne in all, and as of when."""
-    epsilon, delta = spent(total)
+    epsilon, delta = read_total(total)
     covered = total.entries - total.uncovered
     when = f"when it was released, which is entry {s.book_number} of its book"
     if today:
         when = f"by the book on {datetime.now(UTC):%Y-%m-%d}"
-    told = (
+    text = (
         f"running total {when}: epsilon {up(epsilon)} at delta {delta:g} over "
         f"{words.count(covered, 'release')}"
     )
     if total.uncovered:
-        told += f"; {total.uncovered} more have no bound"
+        text += f"; {total.uncovered} more have no bound"
     if total.cap is not None:
-        told += f"; cap {total.cap:g}"
-    return told
+        text += f"; cap {total.cap:g}"
+    return text
 
 
 def _accounting(s: Statement) -> dict[str, Any]:
@@ -224,8 +228,8 @@ def _implementation(s: Statement, declared: Declared, evaluated: str) -> dict[st
         ).strip(),
         "mechanisms": "\n".join(
             (
-                *(f"- {each}" for each in mechanisms(s)),
-                *(f"- at most: {each}" for each in bounds(s)),
+                *(f"- {line}" for line in mechanisms(s)),
+                *(f"- at most: {line}" for line in bounds(s)),
                 "- floating point: sums and noise are whole numbers, samplers are exact",
                 "- generator: AES in counter mode, fresh keys from the system, no seed",
                 "- timing and memory: not protected; nothing is answered interactively",

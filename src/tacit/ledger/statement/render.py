@@ -41,32 +41,32 @@ td:first-child:nth-last-child(n+7) ~ td:last-child { min-width: 7rem; overflow-w
 ANNEX = "Technical annex: the questions of NIST SP 800-226"
 
 
-def to_html(found: Document) -> str:
+def to_html(document: Document) -> str:
     """One file that stands alone."""
-    cards = page.cards(page.card(*each, warn=found.warn) for each in found.cards)
+    cards = page.cards(page.card(*card, warn=document.warn) for card in document.cards)
     parts = [("", cards)]
-    parts += [(head, _html_blocks(blocks)) for head, blocks in found.sections]
+    parts += [(head, _html_blocks(blocks)) for head, blocks in document.sections]
     annexed = "\n".join(
-        f"<h3>{page.escaped(head)}</h3>\n{_html_blocks(blocks)}" for head, blocks in found.annex
+        f"<h3>{page.escaped(head)}</h3>\n{_html_blocks(blocks)}" for head, blocks in document.annex
     )
     if annexed:
         parts.append((ANNEX, f'<div class="annex">{annexed}</div>'))
     return page.page(
-        found.title,
+        document.title,
         parts,
-        lead=found.lead,
-        notice=found.notice,
-        footer=found.footer.replace("`", ""),
+        lead=document.lead,
+        notice=document.notice,
+        footer=document.footer.replace("`", ""),
         style=STYLE,
     )
 
 
 def short_html(statement: Statement) -> str:
     """The numbered sentences, for a notebook."""
-    told = "".join(
-        f"<li>{_coded(first)}{_listed(items)}</li>" for first, *items in _paragraphs(statement)
+    points = "".join(
+        f"<li>{_coded(lead)}{_listed(items)}</li>" for lead, *items in _paragraphs(statement)
     )
-    return f"<p><b>{page.escaped(title(statement))}</b></p><ol>{told}</ol>"
+    return f"<p><b>{page.escaped(title(statement))}</b></p><ol>{points}</ol>"
 
 
 def _listed(items: list[str]) -> str:
@@ -76,7 +76,7 @@ def _listed(items: list[str]) -> str:
 
 
 def _html_blocks(blocks: tuple[Block, ...]) -> str:
-    return "\n".join(_html(each) for each in blocks)
+    return "\n".join(_html(block) for block in blocks)
 
 
 def _html(block: Block) -> str:
@@ -94,20 +94,20 @@ def _coded(text: str) -> str:
     return re.sub(r"\b(\d[\d.]*e-\d+)\b", r'<span class="whole">\1</span>', coded)
 
 
-def to_markdown(found: Document) -> str:
+def to_markdown(document: Document) -> str:
     """Plain Markdown, with tables."""
-    lines = [f"# {_plain(found.title)}", "", _plain(found.lead), ""]
-    if found.notice:
-        lines += [f"> **{_plain(found.notice)}**", ""]
-    lines += [f"- **{_plain(figure)}** {_plain(said)}" for figure, said in found.cards]
+    lines = [f"# {_plain(document.title)}", "", _plain(document.lead), ""]
+    if document.notice:
+        lines += [f"> **{_plain(document.notice)}**", ""]
+    lines += [f"- **{_plain(figure)}** {_plain(meaning)}" for figure, meaning in document.cards]
     lines.append("")
-    for section in found.sections:
+    for section in document.sections:
         lines += _markdown(section, "##")
-    if found.annex:
+    if document.annex:
         lines += [f"## {ANNEX}", ""]
-    for section in found.annex:
+    for section in document.annex:
         lines += _markdown(section, "###")
-    lines.append(_plain(found.footer))
+    lines.append(_plain(document.footer))
     return "\n".join(lines) + "\n"
 
 

@@ -26,9 +26,9 @@ class Schedule(BaseModel):
     def lines(self) -> tuple[str, ...]:
         """In words, for `tell`."""
         times = "once" if self.times == 1 else f"at most {self.times} times"
-        apart = ""
+        gap_note = ""
         if self.times > 1 and self.gap > 1:
-            apart = f", at least {self.gap} releases apart"
+            gap_note = f", at least {self.gap} releases apart"
         when = "the owner says which ratings belong to which release"
         if self.begins is not None:
             when = f"each covers {self.days} days, from {self.begins} on"
@@ -39,7 +39,7 @@ class Schedule(BaseModel):
                 "for by one entry of the book, and releasing all of them costs no more."
             ),
             (
-                f"Each person is counted {times} in all of them{apart}; who was counted "
+                f"Each person is counted {times} in all of them{gap_note}; who was counted "
                 "is kept by the owner as a keyed list that the book seals."
             ),
         )

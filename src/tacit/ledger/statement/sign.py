@@ -42,11 +42,11 @@ def signed(
     """The statement for one artefact (its SHA-256), with a signature. `checked`: against
     what its signer has checked it by making it."""
     # As a reader will have it: with the very fields that stand in its text.
-    read = Statement.from_json(statement.to_json())
-    named = read.model_copy(update={"artefact": artefact, "signer": signer})
-    made = sign(message(named))
-    whole = named.model_copy(update={"signature": made.signature})
-    return whole if checked is None else whole.with_check(checked)
+    canonical = Statement.from_json(statement.to_json())
+    named = canonical.model_copy(update={"artefact": artefact, "signer": signer})
+    signing = sign(message(named))
+    signed_statement = named.model_copy(update={"signature": signing.signature})
+    return signed_statement if checked is None else signed_statement.with_check(checked)
 
 
 def message(statement: Statement) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, model_validator
 
 from tacit.asked import unknown_name
-from tacit.data.apart import Apart
+from tacit.data.apart import HeldOut
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
@@ -114,7 +114,7 @@ class Statement(BaseModel):
     not_protected: tuple[str, ...] = words.NOT_PROTECTED
     joint: str
     purpose: str = ""
-    apart: Apart | None = None
+    apart: HeldOut | None = None
     """Which ratings the fit was not shown."""
     published: str = "model"
     """What the promise is about: a model, or figures about one."""
@@ -192,18 +192,18 @@ class Statement(BaseModel):
 
     def with_check(self, against: str | None) -> Statement:
         """The same statement, after it was checked, or after that failed."""
-        found = super().model_copy()
-        found._checked = against
-        return found
+        copied = super().model_copy()
+        copied._checked = against
+        return copied
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> Statement:
         """A copy; one that was changed has not been checked."""
-        found = super().model_copy(update=update, deep=deep)
+        copied = super().model_copy(update=update, deep=deep)
         if update:
-            found._checked = None
-        return found
+            copied._checked = None
+        return copied
 
     def __repr__(self) -> str:
         from tacit.ledger.statement.story import title
@@ -242,7 +242,7 @@ def build_statement(
     public: Iterable[str] = (),
     not_protected: Iterable[str] = (),
     purpose: str = "",
-    apart: Apart | None = None,
+    apart: HeldOut | None = None,
     published: str = "model",
     schedule: Schedule | None = None,
     receipt: Receipt | None = None,
@@ -266,13 +266,13 @@ def build_statement(
     their noise. `played` is True where devices were no machines of their own. `honest` is
     what a federation assumes of whom.
     """
-    known = engine if engine in words.ENGINES else like
-    if known not in words.ENGINES or (known != engine and not trust):
+    known_engine = engine if engine in words.ENGINES else like
+    if known_engine not in words.ENGINES or (known_engine != engine and not trust):
         raise SettingError(
             f"the engine {engine!r} is unknown", remedy=f"choose one of {', '.join(words.ENGINES)}"
         )
     listed = EVENTS.validate_python(tuple(events))
-    paid = EVENTS.validate_python(tuple(charged)) or listed
+    charged_events = EVENTS.validate_python(tuple(charged)) or listed
     standing, reason = _standing(listed, unit, calibration, budget, receipt, real_noise)
     claim = _claim(listed, budget)
     sound = standing == "certified"
@@ -284,14 +284,14 @@ def build_statement(
         calibration=calibration,
         engine=engine,
         unit=unit,
-        neighbours=words.neighbours(known, unit, local),
-        trust=words.trust(engine, played=played) if known == engine else trust,
+        neighbours=words.neighbours(known_engine, unit, local),
+        trust=words.trust(engine, played=played) if known_engine == engine else trust,
         honest=honest.lines(listed, unit, budget[1])
         if honest is not None and sound and budget
         else (),
         epsilon=budget[0] if sound and budget else None,
         delta=budget[1] if sound and budget else None,
-        profile=tuple(profile(paid, unit=unit)) if sound else (),
+        profile=tuple(profile(charged_events, unit=unit)) if sound else (),
         claimed_epsilon=claim[0] if claim else None,
         claimed_delta=claim[1] if claim else None,
         events=listed,

@@ -23,18 +23,18 @@ _TITLE = {
 
 def title(statement: Statement) -> str:
     """What stands. A folder that nobody checked is called what it calls itself, and no more."""
-    stands = _TITLE[statement.certified]
+    status = _TITLE[statement.certified]
     if statement.certified == "certified" and statement.checked is None:
         return "SAYS OF ITSELF THAT IT IS CERTIFIED; not checked against a book"
-    return stands
+    return status
 
 
 def tell(statement: Statement, width: int = _WIDTH) -> str:
     """The whole statement, set for a terminal."""
     lines = [f"Privacy statement: {title(statement)}", ""]
-    for number, (first, *items) in enumerate(_paragraphs(statement), start=1):
+    for number, (lead, *items) in enumerate(_paragraphs(statement), start=1):
         lines += textwrap.wrap(
-            one_line(first), width, initial_indent=f"{number:>2}. ", subsequent_indent="    "
+            one_line(lead), width, initial_indent=f"{number:>2}. ", subsequent_indent="    "
         )
         for item in items:
             lines += textwrap.wrap(
@@ -69,23 +69,23 @@ def _promise(s: Statement) -> str:
 
 def _paragraphs(s: Statement) -> list[list[str]]:
     """What follows the first text of a paragraph is a list."""
-    told = [[_promise(s)]]
+    paragraphs = [[_promise(s)]]
     if s.certified == "certified":
-        told.append([f"Two data sets that must look alike differ in this: {s.neighbours}."])
-        told.append([s.joint])
+        paragraphs.append([f"Two data sets that must look alike differ in this: {s.neighbours}."])
+        paragraphs.append([s.joint])
         pairs = "; ".join(
             f"epsilon {up(epsilon)} at delta {delta:g}" for epsilon, delta in s.profile
         )
-        told.append([f"All of these hold at once: {pairs}."])
+        paragraphs.append([f"All of these hold at once: {pairs}."])
     if s.certified != "not private":
-        told.append([f"Trust. {s.trust}"])
+        paragraphs.append([f"Trust. {s.trust}"])
     if s.honest:
-        told.append(["Who must be honest for this to hold:", *s.honest])
-    told.append(
+        paragraphs.append(["Who must be honest for this to hold:", *s.honest])
+    paragraphs.append(
         [f"The method is `{s.method}`, calibration `{s.calibration}`, engine `{s.engine}`."]
     )
     if s.outside:
-        told.append([*s.outside])
+        paragraphs.append([*s.outside])
     title = "What was released, by which mechanism, on the inner scale of width 4:"
     for heading, items in (
         (title, tuple(mechanisms(s))),
@@ -95,16 +95,16 @@ def _paragraphs(s: Statement) -> list[list[str]]:
         ("Not protected:", s.not_protected if s.certified == "certified" else ()),
     ):
         if items:
-            told.append([heading, *items])
+            paragraphs.append([heading, *items])
     if s.schedule is not None:
-        told.append(["The calendar:", *s.schedule.lines()])
-    told += _running(s)
+        paragraphs.append(["The calendar:", *s.schedule.lines()])
+    paragraphs += _running(s)
     if s.supported:
-        told.append([f"Of delta: {s.supported}."])
+        paragraphs.append([f"Of delta: {s.supported}."])
     if s.purpose:
-        told.append([f"Purpose: {s.purpose}."])
+        paragraphs.append([f"Purpose: {s.purpose}."])
     if s.book_head is not None:
-        told.append(
+        paragraphs.append(
             [
                 (
                     f"Charged to the population `{s.population}` as entry {s.book_number} of "
@@ -112,20 +112,20 @@ def _paragraphs(s: Statement) -> list[list[str]]:
                 )
             ]
         )
-    told.append([f"Made with tacit {s.software}."])
+    paragraphs.append([f"Made with tacit {s.software}."])
     if s.likes:
-        return [[words.as_likes(each) for each in part] for part in told]
-    return told
+        return [[words.as_likes(text) for text in part] for part in paragraphs]
+    return paragraphs
 
 
 def _running(s: Statement) -> list[list[str]]:
     """This release among the others: its population, and what it builds on."""
-    told = []
+    paragraphs = []
     if s.total is not None:
-        told.append([told_total(s)])
+        paragraphs.append([told_total(s)])
     if s.starts:
-        told.append([chain(s), *map(link, s.starts)])
-    return told
+        paragraphs.append([chain(s), *map(link, s.starts)])
+    return paragraphs
 
 
 def told_total(s: Statement) -> str:
@@ -136,19 +136,19 @@ def told_total(s: Statement) -> str:
 
 
 def _total(total: Total, relation: str) -> str:
-    more = f"; {total.uncovered} more have no bound" if total.uncovered else ""
+    note = f"; {total.uncovered} more have no bound" if total.uncovered else ""
     covered = total.entries - total.uncovered
     cap = ""
     if total.cap is not None and total.cap_delta == total.delta:
         cap = f" of a cap of {total.cap:g}"
     elif total.cap is not None and total.under_cap is not None:
-        more += (
+        note += (
             f". At delta {total.cap_delta:g}, where the cap is {total.cap:g}, that is "
             f"epsilon {up(total.under_cap)}"
         )
     return (
         f"With this release the population has spent epsilon {up(total.epsilon)}{cap} at "
-        f"delta {total.delta:g}, over {words.count(covered, 'release')} in all{more}. They "
+        f"delta {total.delta:g}, over {words.count(covered, 'release')} in all{note}. They "
         f"are added up for this: {relation}."
     )
 
@@ -168,9 +168,9 @@ def chain(s: Statement) -> str:
 
 def link(link: Link) -> str:
     """One release that this one builds on."""
-    own = "" if link.epsilon is None else f", epsilon {link.epsilon:.12g}"
+    epsilon_note = "" if link.epsilon is None else f", epsilon {link.epsilon:.12g}"
     bare = "" if link.covered else "; not covered"
-    return f"entry {link.number} of {link.population!r}: {link.method}, unit {link.unit}{own}{bare}"
+    return f"entry {link.number} of {link.population!r}: {link.method}, unit {link.unit}{epsilon_note}{bare}"
 
 
 def mechanisms(s: Statement) -> list[str]:
@@ -187,15 +187,17 @@ def _alike(lines: Sequence[str]) -> list[str]:
     """Lines `name: words` with the same words in one line, in the order of the first."""
     names: dict[str, list[str]] = {}
     for line in lines:
-        name, rest = line.split(": ", 1) if ": " in line else ("", line)
-        key = re.sub(r"; over other people than \S+", "; over other people", rest)
+        name, text = line.split(": ", 1) if ": " in line else ("", line)
+        key = re.sub(r"; over other people than \S+", "; over other people", text)
         names.setdefault(key, []).append(name)
-    told = []
-    for rest, who in names.items():
-        if not who[0]:
-            told.append(rest)
-        elif len(who) <= FEW:
-            told.append(f"{', '.join(who)}: {rest}")
+    merged = []
+    for text, line_names in names.items():
+        if not line_names[0]:
+            merged.append(text)
+        elif len(line_names) <= FEW:
+            merged.append(f"{', '.join(line_names)}: {text}")
         else:
-            told.append(f"{who[0]} … {who[-1]} ({len(who):,} in all): {rest}")
-    return told
+            merged.append(
+                f"{line_names[0]} … {line_names[-1]} ({len(line_names):,} in all): {text}"
+            )
+    return merged

@@ -15,42 +15,42 @@ COLUMNS = ("Attack", "Claimed", "Measured at least", "Computed, worst pair", "Ve
 
 def about(statement: Statement, audit: Findings) -> Findings:
     """The findings about the method, unit and calibration of this release."""
-    asked = (statement.method, statement.unit, statement.calibration)
-    return [each for each in audit if tuple(each.get(name) for name in CLAIM) == asked]
+    claim = (statement.method, statement.unit, statement.calibration)
+    return [finding for finding in audit if tuple(finding.get(name) for name in CLAIM) == claim]
 
 
-def lead(statement: Statement, found: Findings) -> str:
+def lead(statement: Statement, findings: Findings) -> str:
     """What was attacked: never this very fit, and not always at its epsilon."""
     s = statement
-    told = (
+    text = (
         f"Fits of the same method (`{s.method}`, unit `{s.unit}`, calibration "
         f"`{s.calibration}`) on invented people, not this model. "
     )
-    asked = s.epsilon if s.epsilon is not None else s.claimed_epsilon
-    others = {each.get("claimed") for each in found} - {asked}
-    if others and asked is not None:
-        at = ", ".join(sorted(_number(each) for each in others))
-        told += f"They were made at epsilon {at}; this release is at {asked:g}. "
+    release_epsilon = s.epsilon if s.epsilon is not None else s.claimed_epsilon
+    other_epsilons = {finding.get("claimed") for finding in findings} - {release_epsilon}
+    if other_epsilons and release_epsilon is not None:
+        at = ", ".join(sorted(_number(finding) for finding in other_epsilons))
+        text += f"They were made at epsilon {at}; this release is at {release_epsilon:g}. "
     return (
-        told + "An attack can refute a promise and never prove one. What is computed follows "
+        text + "An attack can refute a promise and never prove one. What is computed follows "
         "from the law of the noise and was seen in no fit."
     )
 
 
-def rows(found: Findings) -> tuple[tuple[str, ...], ...]:
+def rows(findings: Findings) -> tuple[tuple[str, ...], ...]:
     """One for each attack. Without a chance of a mistake a figure was computed."""
-    return tuple(_row(each) for each in found)
+    return tuple(_row(finding) for finding in findings)
 
 
-def _row(each: Mapping[str, Any]) -> tuple[str, ...]:
-    figure = _number(each.get("measured"))
-    computed = each.get("mistake") == 0
+def _row(finding: Mapping[str, Any]) -> tuple[str, ...]:
+    figure = _number(finding.get("measured"))
+    computed = finding.get("mistake") == 0
     return (
-        str(each.get("attack", "")),
-        _number(each.get("claimed")),
+        str(finding.get("attack", "")),
+        _number(finding.get("claimed")),
         "–" if computed else figure,
         figure if computed else "–",
-        str(each.get("verdict", "")),
+        str(finding.get("verdict", "")),
     )
 
 

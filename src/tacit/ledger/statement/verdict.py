@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tacit.ledger.account.rounded import up
 from tacit.ledger.software import software
-from tacit.ledger.statement.composed import spent
+from tacit.ledger.statement.composed import read_total
 from tacit.ledger.statement.document import Document, Section, TextTable
 from tacit.ledger.statement.statement import Statement, Total
 
@@ -25,12 +25,12 @@ NOT = (
 
 
 def verdict_document(
-    statement: Statement, holds: bool, why: str, *, digest: str, now: Total | None = None
+    statement: Statement, holds: bool, why: str, *, digest: str, current_total: Total | None = None
 ) -> Document:
-    """The document of one check. `digest` is that of the model that was looked at; `now` the
+    """The document of one check. `digest` is that of the model that was looked at; `current_total` the
     total of today, where the book was at hand."""
     s = statement
-    found = "verified" if holds else "NOT VERIFIED"
+    outcome = "verified" if holds else "NOT VERIFIED"
     epsilon = s.epsilon if s.epsilon is not None else s.claimed_epsilon
     rows = [
         ("method", s.method),
@@ -48,10 +48,10 @@ def verdict_document(
         ("SHA-256 of the model", digest),
         ("date of the check", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
         ("checked against", s.checked or "nothing"),
-        ("running total", _total(s, now)),
+        ("running total", _total(s, current_total)),
     )
     sections: tuple[Section, ...] = (
-        ("What was found", (f"{found}: {why}.",)),
+        ("What was found", (f"{outcome}: {why}.",)),
         ("The check", (TextTable(("", "what was looked at"), looked),)),
         ("The model", (TextTable(("", "its statement says"), tuple(rows)),)),
         ("What a check shows", (MEANS,)),
@@ -61,7 +61,7 @@ def verdict_document(
         title="Is this model the one that was paid for?",
         lead="A model says of itself what its maker likes. This page says what was checked.",
         notice="" if holds else f"NOT VERIFIED: {why}",
-        cards=((found, f"the model of {s.method}"),),
+        cards=((outcome, f"the model of {s.method}"),),
         warn=not holds,
         sections=sections,
         annex=(),
@@ -69,15 +69,15 @@ def verdict_document(
     )
 
 
-def _total(s: Statement, now: Total | None) -> str:
+def _total(s: Statement, current_total: Total | None) -> str:
     """What these people have borne in all, and as of when."""
-    total = now or s.total
+    total = current_total or s.total
     if total is None:
         return "not known"
-    epsilon, delta = spent(total)
+    epsilon, delta = read_total(total)
     cap = "" if total.cap is None else f", of a cap of {total.cap:g}"
     when = f"when it was made (entry {s.book_number})"
-    if now is not None:
+    if current_total is not None:
         when = "today, by the ledger"
     bare = f"; {total.uncovered} more have no bound" if total.uncovered else ""
     return f"epsilon {up(epsilon)} at delta {delta:g}{cap}, {when}{bare}"

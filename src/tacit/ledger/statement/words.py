@@ -149,11 +149,13 @@ def relation(unit: Unit) -> str:
 def supported(delta: float, count: float) -> str:
     """Whether a count that was released supports a delta: a tenth of a person among all of
     them. Computed from that count alone, which has noise."""
-    most = SUPPORT / count
-    told = f"delta {delta:g} is {'at most' if delta <= most else 'above'} a tenth of one in"
+    largest_delta = SUPPORT / count
+    clause = (
+        f"delta {delta:g} is {'at most' if delta <= largest_delta else 'above'} a tenth of one in"
+    )
     return (
-        f"{told} the {count:,.0f} people that were counted with noise and released: the "
-        f"released count {'supports' if delta <= most else 'does not support'} it"
+        f"{clause} the {count:,.0f} people that were counted with noise and released: the "
+        f"released count {'supports' if delta <= largest_delta else 'does not support'} it"
     )
 
 
@@ -292,6 +294,6 @@ def as_likes(text: str) -> str:
     return "`".join(parts)
 
 
-def count(number: int, thing: str) -> str:
+def count(number: int, noun: str) -> str:
     """A number of things, in words."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

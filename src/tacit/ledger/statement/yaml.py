@@ -17,22 +17,22 @@ def to_yaml(value: Mapping[str, Any]) -> str:
 
 def _lines(value: Mapping[str, Any], depth: int) -> Iterable[str]:
     pad = "  " * depth
-    for name, each in value.items():
-        if isinstance(each, Mapping) and each:
+    for name, entry in value.items():
+        if isinstance(entry, Mapping) and entry:
             yield f"{pad}{name}:"
-            yield from _lines(each, depth + 1)
-        elif isinstance(each, Mapping):
+            yield from _lines(entry, depth + 1)
+        elif isinstance(entry, Mapping):
             yield f"{pad}{name}: {{}}"
-        elif isinstance(each, list | tuple):
-            yield f"{pad}{name}:" if each else f"{pad}{name}: []"
-            for item in each:
+        elif isinstance(entry, list | tuple):
+            yield f"{pad}{name}:" if entry else f"{pad}{name}: []"
+            for item in entry:
                 yield f"{pad}  - {_scalar(item)}"
-        elif isinstance(each, str) and "\n" in each and _plain(each):
+        elif isinstance(entry, str) and "\n" in entry and _plain(entry):
             yield f"{pad}{name}: |-"
-            for line in each.split("\n"):
+            for line in entry.split("\n"):
                 yield f"{pad}  {line}"
         else:
-            yield f"{pad}{name}: {_scalar(each)}"
+            yield f"{pad}{name}: {_scalar(entry)}"
 
 
 def _plain(text: str) -> bool:

@@ -39,10 +39,10 @@ class SoundBias(Form):
     def plan(self, public: Public) -> Plan:
         """Level, weights and sweeps of effects; then how widely people differ."""
         sweeps = cast("BiasSettings", self.settings).sweeps
-        first = FirstOrder.of(public)
-        begun = baseline_rounds(first, sweeps)
-        rounds = (*begun.rounds, choice_round(first, begun.shares.choice))
-        level = f"{100 * begun.shares.level:.0f} %"
+        first_order = FirstOrder.of(public)
+        baseline = baseline_rounds(first_order, sweeps)
+        rounds = (*baseline.rounds, choice_round(first_order, baseline.shares.choice))
+        level = f"{100 * baseline.shares.level:.0f} %"
         story = (
             f"The level of all ratings takes {level} of the budget: by rule from people x noise.",
             f"Of the rest, item weights take 22 %, {sweeps} sweeps of item sums 73 %.",
@@ -56,9 +56,9 @@ class SoundBias(Form):
 
     def finish(self, public: Public, state: FirstState) -> Shared:
         """The personal Gaussian model of what was released."""
-        first = FirstOrder.of(public)
-        model = first_model(first, state).model
-        return published(self.method, first, state, model)
+        first_order = FirstOrder.of(public)
+        model = first_model(first_order, state).model
+        return published(self.method, first_order, state, model)
 
 
 class Bias(FirstForms):

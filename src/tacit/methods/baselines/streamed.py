@@ -32,7 +32,7 @@ class StreamedPopularity(Popularity):
     def plan(self, public: Public) -> Plan:
         """The count, then the one round of `popularity`."""
         plan = super().plan(public)
-        plan = Plan(plan.unit, tuple(steadily(each) for each in plan.rounds))
+        plan = Plan(plan.unit, tuple(steadily(round_) for round_ in plan.rounds))
         return Plan(
             plan.unit,
             plan.after(count_round(public.people), COUNT_SHARE).rounds,
@@ -49,14 +49,14 @@ class StreamedBias(Bias):
 
     def plan(self, public: Public) -> Plan:
         """Count, level, weights and one release of effects; then how widely people differ."""
-        first = StreamedOrder.of(public)
+        first_order = StreamedOrder.of(public)
         mu = strength(public.budget)
         shares = baseline_shares(public.people, mu, 1)
         rounds = (
-            steadily(first.people(shares.level)),
-            steadily(first.weights(shares.weights)),
-            first.running_effects(shares.sweep, 1 / (mu * sqrt(shares.sweep))),
-            steadily(choice_round(first, shares.choice)),
+            steadily(first_order.people(shares.level)),
+            steadily(first_order.weights(shares.weights)),
+            first_order.running_item_biases(shares.sweep, 1 / (mu * sqrt(shares.sweep))),
+            steadily(choice_round(first_order, shares.choice)),
         )
         plan = Plan(public.unit, rounds)
         level = f"{100 * shares.level:.0f} %"
@@ -74,6 +74,6 @@ class StreamedBias(Bias):
 
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The personal Gaussian model of what was released."""
-        first = StreamedOrder.of(public)
-        model = first_model(first, state).model
-        return published(self, first, state, model)
+        first_order = StreamedOrder.of(public)
+        model = first_model(first_order, state).model
+        return published(self, first_order, state, model)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tacit.methods.noiseless.twin import EffectsTwin
+from tacit.methods.noiseless.twin import ItemBiasTwin
 
 
-class BiasTwin(EffectsTwin):
+class BiasTwin(ItemBiasTwin):
     """The ridge of user and item biases whose ridges are estimated, with tastes for
     popularity, agreement and public features. NOT PRIVATE."""

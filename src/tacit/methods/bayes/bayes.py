@@ -17,8 +17,8 @@ from typing import ClassVar
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.bayes.implied import implied_rounds, with_implied
-from tacit.methods.bayes.likings import LikingsRound
+from tacit.methods.bayes.implied import implicit_rounds, with_implicit
+from tacit.methods.bayes.likings import CovarianceRound
 from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
@@ -44,28 +44,28 @@ class SoundBayes(Form):
 
     def plan(self, public: Public) -> Plan:
         """First-order rounds; the second-order ones that pay; how widely people differ."""
-        first = FirstOrder.of(public)
+        first_order = FirstOrder.of(public)
         mu = strength(public.budget)
-        known_columns = len(first_groups(first))
+        known_columns = len(first_groups(first_order))
         shares = split(
             public.unit,
             public.people,
             mu,
             public.items,
             known_columns,
-            first.pure,
+            first_order.pure,
             public.start is not None,
         )
-        first = replace(first, rare=bool(shares.second.sweeps))
-        second = SecondOrder(first)
+        first_order = replace(first_order, rare=bool(shares.second.sweeps))
+        second = SecondOrder(first_order)
         rounds = [
-            *first_rounds(first, shares.level, shares.weights, tastes=True),
+            *first_rounds(first_order, shares.level, shares.weights, user_factors=True),
             *(
-                first.effects(f"effects {i}", share, 1 / (mu * sqrt(share)))
+                first_order.effects(f"effects {i}", share, 1 / (mu * sqrt(share)))
                 for i, share in enumerate(shares.effects, 1)
             ),
             *_second_rounds(second, shares.second, mu),
-            choice_round(first, shares.choice, second.groups(known_columns), second.grouped),
+            choice_round(first_order, shares.choice, second.groups(known_columns), second.grouped),
         ]
         return Plan(public.unit, tuple(rounds), shares.story() + started(public))
 
@@ -75,13 +75,13 @@ class SoundBayes(Form):
 
     def finish(self, public: Public, state: BayesState) -> Shared:
         """The personal Gaussian model of what was released."""
-        first = FirstOrder.of(public)
-        second = SecondOrder(first)
+        first_order = FirstOrder.of(public)
+        second = SecondOrder(first_order)
         model = second.last_model(state)
-        shared = published(self.method, first, state, model)
+        shared = published(self.method, first_order, state, model)
         if state.implied is NOT_YET:
             return shared
-        return with_implied(shared, second, state)
+        return with_implicit(shared, second, state)
 
 
 class Bayes(FirstForms):
@@ -113,18 +113,18 @@ def _second_rounds(second: SecondOrder, shares: Second, mu: float) -> list[Round
     for i, share in enumerate(shares.sweeps, 1):
         rounds.append(sweeps.sweep(f"sweep {i}", share, 1 / (mu * sqrt(share))))
     if shares.implied:
-        rounds += implied_rounds(second, shares.implied, shares.leanings)
+        rounds += implicit_rounds(second, shares.implied, shares.leanings)
     return rounds
 
 
 def _covariance(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
     """The covariance; or, where released weights say that it would drown, one more release
     of item sums."""
-    likings = LikingsRound(second, shares.rows)
+    covariance_factors = CovarianceRound(second, shares.rows)
     spread = 1 / (mu * sqrt(shares.covariance))
-    other = second.first.effects("effects instead", shares.covariance, spread)
-    drowns = partial(likings.drown, share_sd=spread)
+    alternative = second.first.effects("effects instead", shares.covariance, spread)
+    drowns = partial(covariance_factors.drown, share_sd=spread)
     return [
-        likings.covariance(shares.covariance),
-        replace(other, instead="covariance", chosen=drowns),
+        covariance_factors.covariance(shares.covariance),
+        replace(alternative, instead="covariance", chosen=drowns),
     ]

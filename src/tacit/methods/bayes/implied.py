@@ -14,14 +14,14 @@ import numpy as np
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.bayes.rounds import SecondOrder
-from tacit.methods.bayes.state import BayesState, Implied
+from tacit.methods.bayes.state import BayesState, ImplicitFeedback
 from tacit.methods.first_order.choice import once_for_each
 from tacit.methods.first_order.rounds import person_rows
 from tacit.methods.first_order.state import Floats
 from tacit.methods.refine.choose import LEFT_OUT
 from tacit.methods.refine.implied import Leanings, believed, coefficients, leanings
 from tacit.methods.refine.tastes import Axes, typical_axes
-from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
+from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
@@ -51,58 +51,61 @@ class Seen:
 
     def hints(self, coefficients: Floats) -> Floats:
         """Items x columns of taste: summed over what a person has rated and divided by their
-        number and `IMPLIED_MORE`, the prior mean of her tastes."""
-        told = SIZE * coefficients @ self.axes.vectors.T
-        return np.ascontiguousarray(self.leanings.rows @ told)
+        number and `IMPLICIT_MORE`, the prior mean of her tastes."""
+        projected = SIZE * coefficients @ self.axes.vectors.T
+        return np.ascontiguousarray(self.leanings.rows @ projected)
 
     def turn(self, coefficients: Floats) -> Floats:
         """(loadings - usual) times this are the `hints`."""
-        told = SIZE * coefficients @ self.axes.vectors.T
-        return np.asarray(self.leanings.turn @ told)
+        projected = SIZE * coefficients @ self.axes.vectors.T
+        return np.asarray(self.leanings.turn @ projected)
 
 
-def seen(second: SecondOrder, state: BayesState, kept: int) -> Seen:
+def seen(second: SecondOrder, state: BayesState, directions: int) -> Seen:
     """Before these rounds and after them the same, because they change nothing that it reads."""
     model = second.last_model(state)
     weight = state.weights.mean
-    axes = typical_axes(model.loadings, model.precision, weight, state.level.count, kept)
-    return Seen(model, axes, leanings(model.loadings, weight, kept))
+    axes = typical_axes(model.loadings, model.precision, weight, state.level.count, directions)
+    return Seen(model, axes, leanings(model.loadings, weight, directions))
 
 
-def implied_rounds(second: SecondOrder, share: float, kept: int) -> tuple[Round, Round]:
+def implicit_rounds(second: SecondOrder, share: float, directions: int) -> tuple[Round, Round]:
     """What choices imply, and how far to believe it."""
-    last = AGREED_SHARE * share
-    return (implied_round(second, share - last, kept), agreement_round(second, last, kept))
+    agreement_share = AGREED_SHARE * share
+    return (
+        implicit_round(second, share - agreement_share, directions),
+        popularity_slope_round(second, agreement_share, directions),
+    )
 
 
-def implied_round(second: SecondOrder, share: float, kept: int) -> Round:
-    """Sums over people of h s' and hh' along `kept` directions and axes.
+def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
+    """Sums over people of h s' and hh' along `directions` directions and axes.
 
     Guarantee: a row is one person's products, clipped as a whole (`RowClip`), whatever the
     model made of them.
     """
-    width = kept**2 + kept * (kept + 1) // 2
+    width = directions**2 + directions * (directions + 1) // 2
 
     def look(state: AnyState) -> Seen:
-        return seen(second, state, kept)
+        return seen(second, state, directions)
 
     seen_of = once_for_each(look)
 
     def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels_implied import implied_products
+        from tacit.methods.bayes.kernels_implied import implicit_products
 
-        known = seen_of(state)
+        view = seen_of(state)
         out = np.empty((len(block.people), width))
-        implied_products(
+        implicit_products(
             block.ptr,
             block.item,
-            block.value - known.model.baseline[block.item],
-            known.model.loadings,
-            known.model.precision,
-            known.axes.vectors,
-            known.leanings.rows,
+            block.value - view.model.baseline[block.item],
+            view.model.loadings,
+            view.model.precision,
+            view.axes.vectors,
+            view.leanings.rows,
             SIZE,
-            IMPLIED_MORE,
+            IMPLICIT_MORE,
             SQUARES,
             1 / CLIP,
             out,
@@ -110,17 +113,17 @@ def implied_round(second: SecondOrder, share: float, kept: int) -> Round:
         return {"products": person_rows(out)}
 
     def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
-        noisy, known = released["products"], seen_of(state)
-        products = CLIP * noisy.value[0, : kept**2].reshape(kept, kept)
-        squares = CLIP * noisy.value[0, kept**2 :] / SQUARES
-        found = coefficients(products, squares, CLIP * noisy.sd, known.axes, known.leanings.there)
-        return replace(state, implied=Implied(found))
+        noisy, view = released["products"], seen_of(state)
+        products = CLIP * noisy.value[0, : directions**2].reshape(directions, directions)
+        squares = CLIP * noisy.value[0, directions**2 :] / SQUARES
+        solution = coefficients(products, squares, CLIP * noisy.sd, view.axes, view.leanings.there)
+        return replace(state, implied=ImplicitFeedback(solution))
 
     part = Part("products", 1, RowClip(1.0), width=width, share=share)
     return Round("implied", (part,), contribute, absorb)
 
 
-def agreement_round(second: SecondOrder, share: float, kept: int) -> Round:
+def popularity_slope_round(second: SecondOrder, share: float, directions: int) -> Round:
     """Sums over people of how far what her ratings say goes along with what her choice implies.
 
     Guarantee: a row is one person's two numbers, clipped together (`RowClip`), whatever the
@@ -128,24 +131,24 @@ def agreement_round(second: SecondOrder, share: float, kept: int) -> Round:
     """
 
     def look(state: AnyState) -> tuple[GaussianModel, Floats]:
-        known = seen(second, state, kept)
-        return known.model, known.hints(state.implied.coefficients)
+        view = seen(second, state, directions)
+        return view.model, view.hints(state.implied.coefficients)
 
     seen_of = once_for_each(look)
 
     def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels_implied import implied_agreement
+        from tacit.methods.bayes.kernels_implied import implicit_popularity_slope
 
         model, hints = seen_of(state)
         out = np.empty((len(block.people), 2))
-        implied_agreement(
+        implicit_popularity_slope(
             block.ptr,
             block.item,
             block.value - model.baseline[block.item],
             model.loadings,
             model.precision,
             hints,
-            IMPLIED_MORE,
+            IMPLICIT_MORE,
             LEFT_OUT,
             out,
         )
@@ -155,20 +158,20 @@ def agreement_round(second: SecondOrder, share: float, kept: int) -> Round:
         noisy = released["agreed"]
         agreed, size = AGREED_CLIP * noisy.value[0]
         times = believed(agreed, size, AGREED_CLIP * noisy.sd)
-        return replace(state, implied=Implied(times * state.implied.coefficients))
+        return replace(state, implied=ImplicitFeedback(times * state.implied.coefficients))
 
     part = Part("agreed", 1, RowClip(1.0), width=2, share=share)
     return Round("agreement", (part,), contribute, absorb)
 
 
-def with_implied(shared: Shared, second: SecondOrder, state: BayesState) -> Shared:
+def with_implicit(shared: Shared, second: SecondOrder, state: BayesState) -> Shared:
     """The published model with what choices imply, in units of its own loadings: those may have
     been widened since."""
-    known = seen(second, state, len(state.implied.coefficients))
+    view = seen(second, state, len(state.implied.coefficients))
     scales = state.choice.scales
-    kept = scales > NARROWEST
-    back = np.divide(1.0, scales, out=np.zeros_like(scales), where=kept)
-    turn = known.turn(state.implied.coefficients)
-    arrays = {"implied": back[:, None] * turn * back, "usual": known.leanings.usual * scales}
-    told = {name: np.asarray(each, np.float32) for name, each in arrays.items()}
-    return replace(shared, arrays={**shared.arrays, **told})
+    wide = scales > NARROWEST
+    back = np.divide(1.0, scales, out=np.zeros_like(scales), where=wide)
+    rotation = view.turn(state.implied.coefficients)
+    arrays = {"implied": back[:, None] * rotation * back, "usual": view.leanings.usual * scales}
+    float_arrays = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+    return replace(shared, arrays={**shared.arrays, **float_arrays})

@@ -42,23 +42,23 @@ def _solve_upper(system: Any, right: Any) -> None:
 
 @njit(cache=True, nogil=True, inline="always")
 def _gather(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: Any,
     residual: Any,
-    loadings: Any,
+    item_factors: Any,
     precision: Any,
     system: Any,
     right: Any,
 ) -> None:
     """Add a person's cells to her system: four at a time, each sum in the order of cells."""
-    width = loadings.shape[1]
-    cell = first
-    while cell + 4 <= last:
+    width = item_factors.shape[1]
+    cell = begin
+    while cell + 4 <= end:
         i0, i1 = item[cell], item[cell + 1]
         i2, i3 = item[cell + 2], item[cell + 3]
-        r0, r1 = loadings[i0], loadings[i1]
-        r2, r3 = loadings[i2], loadings[i3]
+        r0, r1 = item_factors[i0], item_factors[i1]
+        r2, r3 = item_factors[i2], item_factors[i3]
         for a in range(width):
             s0, s1 = precision[i0] * r0[a], precision[i1] * r1[a]
             s2, s3 = precision[i2] * r2[a], precision[i3] * r3[a]
@@ -70,8 +70,8 @@ def _gather(
             for b in range(a, width):
                 line[b] = (((line[b] + s0 * r0[b]) + s1 * r1[b]) + s2 * r2[b]) + s3 * r3[b]
         cell += 4
-    while cell < last:
-        row = loadings[item[cell]]
+    while cell < end:
+        row = item_factors[item[cell]]
         weight = precision[item[cell]]
         for a in range(width):
             scaled = weight * row[a]
@@ -84,50 +84,50 @@ def _gather(
 
 @njit(cache=True, nogil=True)
 def solve_person(
-    first: int,
-    last: int,
+    begin: int,
+    end: int,
     item: Any,
     residual: Any,
-    loadings: Any,
+    item_factors: Any,
     precision: Any,
     axes: Any,
     system: Any,
     right: Any,
     turned: Any,
-    own: Any,
+    projection: Any,
 ) -> None:
     """One person's solve: U in `system`, U'^-1 (right side) in `right`, U'^-1 axes in
-    `turned`, axes'z in `own`."""
-    width, kept = loadings.shape[1], axes.shape[1]
+    `turned`, axes'z in `projection`."""
+    width, columns = item_factors.shape[1], axes.shape[1]
     system[:] = 0.0
     right[:] = 0.0
     for a in range(width):
         system[a, a] = 1.0
-    _gather(first, last, item, residual, loadings, precision, system, right)
+    _gather(begin, end, item, residual, item_factors, precision, system, right)
     _solve_upper(system, right)
     for k in range(width):  # turned = U'^-1 axes
         line = system[k]
-        for j in range(kept):
+        for j in range(columns):
             turned[k, j] = axes[k, j]
         for m in range(k):
             factor = system[m, k]
-            for j in range(kept):
+            for j in range(columns):
                 turned[k, j] -= factor * turned[m, j]
-        for j in range(kept):
+        for j in range(columns):
             turned[k, j] /= line[k]
-    for j in range(kept):
-        own[j] = 0.0
+    for j in range(columns):
+        projection[j] = 0.0
     for k in range(width):
-        for j in range(kept):
-            own[j] += turned[k, j] * right[k]
+        for j in range(columns):
+            projection[j] += turned[k, j] * right[k]
 
 
 @njit(cache=True, nogil=True)
-def left_out_tastes(
+def left_out_user_factors(
     ptr: Any,
     item: Any,
     residual: Any,
-    loadings: Any,
+    item_factors: Any,
     precision: Any,
     axes: Any,
     error: Any,
@@ -141,36 +141,46 @@ def left_out_tastes(
     - h_i) and z_-i = z - C x_i precision_i e_-i. `axes` has one column a coordinate of
     taste.
     """
-    width, kept = loadings.shape[1], axes.shape[1]
+    width, columns = item_factors.shape[1], axes.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
-    turned = np.empty((width, kept))
-    own = np.empty(kept)
+    turned = np.empty((width, columns))
+    projection = np.empty(columns)
     # Not a constant for the compiler: it would unroll every loop over lanes, and vectorise none.
     lanes = max(TILE, skip)
     work = np.empty((width, lanes))
     held = np.empty(lanes)
-    left, weight = np.empty(lanes), np.empty(lanes)
+    errors, weight = np.empty(lanes), np.empty(lanes)
     centre, spread = np.empty(lanes), np.empty(lanes)
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        if first == last:
+        begin, end = ptr[person], ptr[person + 1]
+        if begin == end:
             continue
         solve_person(
-            first, last, item, residual, loadings, precision, axes, system, right, turned, own
+            begin,
+            end,
+            item,
+            residual,
+            item_factors,
+            precision,
+            axes,
+            system,
+            right,
+            turned,
+            projection,
         )
-        for start in range(first, last, lanes):
-            size = min(lanes, last - start)
+        for start in range(begin, end, lanes):
+            size = min(lanes, end - start)
             for t in range(size):
                 weight[t] = precision[item[start + t]]
             weight[size:] = 0.0  # empty lanes stay zero
-            left[size:] = 0.0
+            errors[size:] = 0.0
             centre[:] = 0.0
             spread[:] = 0.0
             for k in range(width):  # work = U'^-1 loadings
                 line = work[k]
                 for t in range(size):
-                    line[t] = loadings[item[start + t], k]
+                    line[t] = item_factors[item[start + t], k]
                 line[size:] = 0.0
                 _less(line, work, k, system, k)
                 pivot, along = system[k, k], right[k]
@@ -181,23 +191,23 @@ def left_out_tastes(
                     spread[t] += value * value
             for t in range(size):
                 # 1/(1 + weight x variance without it) > 0
-                left[t] = (residual[start + t] - centre[t]) / (1.0 - weight[t] * spread[t])
-                error[start + t] = left[t]
+                errors[t] = (residual[start + t] - centre[t]) / (1.0 - weight[t] * spread[t])
+                error[start + t] = errors[t]
             for k in range(width):
                 line = work[k]
                 for t in range(lanes):
-                    line[t] = line[t] * weight[t] * left[t]
-            if size < kept:  # lanes of axes, where those of cells would be empty
+                    line[t] = line[t] * weight[t] * errors[t]
+            if size < columns:  # lanes of axes, where those of cells would be empty
                 for t in range(size):
                     cell = start + t
-                    for j in range(kept):
-                        taste[cell, skip + j] = own[j]
+                    for j in range(columns):
+                        taste[cell, skip + j] = projection[j]
                     for k in range(width):
-                        for j in range(kept):
+                        for j in range(columns):
                             taste[cell, skip + j] -= work[k, t] * turned[k, j]
                 continue
-            for j in range(kept):
-                held[:] = own[j]
+            for j in range(columns):
+                held[:] = projection[j]
                 _less(held, work, width, turned, j)
                 for t in range(size):
                     taste[start + t, skip + j] = held[t]
@@ -214,7 +224,7 @@ def _less(out: Any, rows: Any, count: int, factors: Any, column: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def weigh_tastes(level: Any, weight: Any, factors: Any, values: Any) -> None:
+def weigh_user_factors(level: Any, weight: Any, factors: Any, values: Any) -> None:
     """Each cell's row (level, weight x factor x taste ...), in the place of its tastes, which
     stand in `values` from column 1 on."""
     for cell in range(weight.size):
@@ -225,8 +235,8 @@ def weigh_tastes(level: Any, weight: Any, factors: Any, values: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def taste_moments(
-    ptr: Any, item: Any, residual: Any, loadings: Any, precision: Any, axes: Any, out: Any
+def user_factor_moments(
+    ptr: Any, item: Any, residual: Any, item_factors: Any, precision: Any, axes: Any, out: Any
 ) -> None:
     """Each person's E[tt' | her ratings] - I for t = axes'z, packed. Orthonormal axes, or
     columns of zeros.
@@ -235,25 +245,35 @@ def taste_moments(
     that the row's L2 norm is the matrix's Frobenius norm. A person without ratings gives
     zeros.
     """
-    width, kept = loadings.shape[1], axes.shape[1]
+    width, columns = item_factors.shape[1], axes.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
-    turned = np.empty((width, kept))
-    own = np.empty(kept)
+    turned = np.empty((width, columns))
+    projection = np.empty(columns)
     root = np.sqrt(2.0)
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         out[person] = 0.0
-        if first == last:
+        if begin == end:
             continue
         solve_person(
-            first, last, item, residual, loadings, precision, axes, system, right, turned, own
+            begin,
+            end,
+            item,
+            residual,
+            item_factors,
+            precision,
+            axes,
+            system,
+            right,
+            turned,
+            projection,
         )
-        place = 0
-        for j in range(kept):
-            for k in range(j, kept):
-                total = own[j] * own[k]
+        entry = 0
+        for j in range(columns):
+            for k in range(j, columns):
+                total = projection[j] * projection[k]
                 for a in range(width):
                     total += turned[a, j] * turned[a, k]
-                out[person, place] = total - 1.0 if j == k else root * total
-                place += 1
+                out[person, entry] = total - 1.0 if j == k else root * total
+                entry += 1

@@ -15,114 +15,124 @@ from tacit.methods.bayes.kernels import solve_person
 
 
 @njit(cache=True, nogil=True)
-def implied_products(
+def implicit_products(
     ptr: Any,
     item: Any,
     residual: Any,
-    loadings: Any,
+    item_factors: Any,
     precision: Any,
     axes: Any,
     leaning: Any,
     size: float,
-    more: float,
+    shrink: float,
     squares: float,
     scale: float,
     out: Any,
 ) -> None:
     """Each person's h s', then `squares` times hh' packed, all times `scale`. s = axes'E[z | her
     ratings], h the sum of the rows `leaning` of her items, times `size`, over their number and
-    `more`.
+    `shrink`.
 
     The packing is the upper triangle by rows with off-diagonal entries times sqrt 2, so that
     its L2 norm is the matrix's Frobenius norm. A person without ratings gives zeros.
     """
-    width, kept = loadings.shape[1], axes.shape[1]
+    width, columns = item_factors.shape[1], axes.shape[1]
     directions = leaning.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
-    turned = np.empty((width, kept))
-    own = np.empty(kept)
+    turned = np.empty((width, columns))
+    projection = np.empty(columns)
     lean = np.empty(directions)
     root = np.sqrt(2.0)
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
-        if first == last:
+        begin, end = ptr[person], ptr[person + 1]
+        if begin == end:
             out[person] = 0.0
             continue
         solve_person(
-            first, last, item, residual, loadings, precision, axes, system, right, turned, own
+            begin,
+            end,
+            item,
+            residual,
+            item_factors,
+            precision,
+            axes,
+            system,
+            right,
+            turned,
+            projection,
         )
         lean[:] = 0.0
-        for cell in range(first, last):
+        for cell in range(begin, end):
             row = leaning[item[cell]]
             for k in range(directions):
                 lean[k] += row[k]
-        share = size / (last - first + more)
+        share = size / (end - begin + shrink)
         for k in range(directions):
             lean[k] *= share
         line = out[person]
         for k in range(directions):
-            for j in range(kept):
-                line[k * kept + j] = lean[k] * own[j] * scale
-        place = directions * kept
+            for j in range(columns):
+                line[k * columns + j] = lean[k] * projection[j] * scale
+        entry = directions * columns
         for j in range(directions):
-            packed = line[place : place + directions - j]
+            packed = line[entry : entry + directions - j]
             factor = squares * lean[j]
             packed[0] = factor * lean[j] * scale
             for k in range(1, directions - j):
                 packed[k] = root * (factor * lean[j + k]) * scale
-            place += directions - j
+            entry += directions - j
 
 
 @njit(cache=True, nogil=True)
-def implied_agreement(
+def implicit_popularity_slope(
     ptr: Any,
     item: Any,
     residual: Any,
-    loadings: Any,
+    item_factors: Any,
     precision: Any,
     hints: Any,
-    more: float,
-    most: int,
+    shrink: float,
+    limit: int,
     out: Any,
 ) -> None:
     """Each person's m'E[z | her ratings] and m'Rm: m is what her choice of items implies
     (`add_hints`), R how much of her taste her ratings show. Without ratings, zeros.
 
     For the first, no rating is held against its own item, whose effect it has moved: that
-    would be believed where items and people have few ratings. At most `most` of her ratings,
+    would be believed where items and people have few ratings. At most `limit` of her ratings,
     evenly spaced, stand for all of them in what is taken off.
     """
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
     work = np.empty(width)
     held = np.empty(width)
     mean = np.empty(width)
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         out[person] = 0.0
-        if first == last:
+        if begin == end:
             continue
-        gather(first, last, item, residual, loadings, precision, system, right)
+        gather(begin, end, item, residual, item_factors, precision, system, right)
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
         mean[:] = 0.0
-        whole = add_hints(first, last, item, hints, more, mean)
+        mean_square = add_hints(begin, end, item, hints, shrink, mean)
         agreed, unknown = project(mean, system, right, work)
         # Less what a rating says through its own item alone.
-        own = 0.0
-        used = min(last - first, most)
+        self_product = 0.0
+        used = min(end - begin, limit)
         for j in range(used):
-            cell = first + (j * (last - first)) // used
+            cell = begin + (j * (end - begin)) // used
             project(hints[item[cell]], system, right, work)
             held[:] = work
-            project(loadings[item[cell]], system, right, work)
+            project(item_factors[item[cell]], system, right, work)
             along = 0.0
             for a in range(width):
                 along += held[a] * work[a]
-            own += precision[item[cell]] * residual[cell] * along
-        agreed -= own / used * (last - first) / (last - first + more)
+            self_product += precision[item[cell]] * residual[cell] * along
+        agreed -= self_product / used * (end - begin) / (end - begin + shrink)
         out[person, 0] = agreed
-        out[person, 1] = whole - unknown
+        out[person, 1] = mean_square - unknown

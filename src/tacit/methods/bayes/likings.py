@@ -19,8 +19,8 @@ from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.rounds import KEPT as SUMS_KEPT
 from tacit.methods.first_order.rounds import TINY
-from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.likings import KEPT, TOGETHER, likings, shared_scatter
+from tacit.methods.first_order.state import Floats, UserFactors
+from tacit.methods.refine.likings import KEPT, TOGETHER, covariance_factors, shared_scatter
 from tacit.methods.refine.spectrum_items import Profile, profile
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
@@ -54,7 +54,7 @@ SCORES = np.array([NormalDist().inv_cdf((i + 0.5) / 16) for i in range(16)])
 
 
 @dataclass(frozen=True)
-class LikingsRound:
+class CovarianceRound:
     """The covariance of the `rows` items of largest released weight."""
 
     second: SecondOrder
@@ -67,24 +67,24 @@ class LikingsRound:
         sensitivities are proven in docs/proofs/covariance.md. Which items are rows follows
         from released weights.
         """
-        first = self.second.first
-        items = first.public.items
+        first_order = self.second.first
+        items = first_order.public.items
         bound: Bound = FactorGram()
-        if not first.whole_person:
+        if not first_order.whole_person:
             centred = CentredCells(
                 items, clip=RESIDUAL_LIMIT, shrink=SHRINK, limit=CLIP, steps=GRID_STEPS
             )
             bound = EntryGram(self.rows, centred, OFFSET)
 
         def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-            place = np.full(items, self.rows, np.int64)
-            place[self.head(state)] = np.arange(self.rows)
-            index = place[block.item]
-            rest = block.value - state.level.mean - state.effects.mean[block.item]
-            if first.whole_person:
-                clipped = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
-                rest = _lengths(block, clipped, index < self.rows)
-            return {"likings": Rows(block.ptr, index, rest[:, None])}
+            row_of_item = np.full(items, self.rows, np.int64)
+            row_of_item[self.head(state)] = np.arange(self.rows)
+            index = row_of_item[block.item]
+            residuals = block.value - state.level.mean - state.effects.mean[block.item]
+            if first_order.whole_person:
+                clipped = np.clip(residuals, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
+                residuals = _lengths(block, clipped, index < self.rows)
+            return {"likings": Rows(block.ptr, index, residuals[:, None])}
 
         def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             noisy = released["likings"]
@@ -98,17 +98,17 @@ class LikingsRound:
         """Known tastes turned as the matrix says, and tastes not known before."""
         model = self.second.model(state)
         head = self.head(state)
-        old = model.loadings
+        previous = model.loadings
         together = TOGETHER
         if not self.second.first.whole_person:
             together = shared_scatter(self.rows, state.people)
-        found = likings(matrix, sd, self.profile(state), old[head, 1:], together)
-        fresh = np.zeros((len(old), found.fresh.shape[1]))
-        fresh[head] = found.fresh
-        doubt = self.second.doubt(state) + found.typical
-        doubt[head] += found.unknown - found.typical
-        made = np.concatenate([old[:, :1], old[:, 1:] @ found.turn, fresh], axis=1)
-        return replace(state, tastes=Tastes(np.ascontiguousarray(made), doubt))
+        solution = covariance_factors(matrix, sd, self.profile(state), previous[head, 1:], together)
+        fresh = np.zeros((len(previous), solution.fresh.shape[1]))
+        fresh[head] = solution.fresh
+        posterior_variance = self.second.doubt(state) + solution.typical
+        posterior_variance[head] += solution.unknown - solution.typical
+        made = np.concatenate([previous[:, :1], previous[:, 1:] @ solution.turn, fresh], axis=1)
+        return replace(state, tastes=UserFactors(np.ascontiguousarray(made), posterior_variance))
 
     def drown(self, state: BayesState, share_sd: float) -> bool:
         """Whether released weights say that the covariance would drown: then its share buys
@@ -132,21 +132,21 @@ class LikingsRound:
 
     def _hoped_of_sums(self, state: BayesState, share_sd: float) -> float:
         """By how much one more release of item sums would lessen the variance of a rating."""
-        first = self.second.first
+        first_order = self.second.first
         weight = state.weights.mean
         spread = max(share_sd, TINY)
-        told: Floats | float = (SUMS_SENSITIVITY * spread) ** -2
-        if first.whole_person:
-            multiplier, clip = first.effort(state, spread)
-            told = (SUMS_KEPT * multiplier / (clip * spread)) ** 2
-        before = state.evidence.precision
-        people = first.sampling(state) / weight
+        information: Floats | float = (SUMS_SENSITIVITY * spread) ** -2
+        if first_order.whole_person:
+            multiplier, clip = first_order.effort(state, spread)
+            information = (SUMS_KEPT * multiplier / (clip * spread)) ** 2
+        precision = state.evidence.precision
+        people = first_order.sampling(state) / weight
         with np.errstate(divide="ignore"):  # nothing is known before the first sums
-            noise = 1 / (before * weight**2) + people
-        less = 1 / ((before + told) * weight**2) + people
+            noise = 1 / (precision * weight**2) + people
+        less = 1 / ((precision + information) * weight**2) + people
         unknown = state.effects.variance
-        after = 1 / (1 / unknown + np.maximum(1 / less - 1 / noise, 0.0))
-        return float(weight @ (unknown - after) / weight.sum())
+        remaining_variance = 1 / (1 / unknown + np.maximum(1 / less - 1 / noise, 0.0))
+        return float(weight @ (unknown - remaining_variance) / weight.sum())
 
     def profile(self, state: BayesState) -> Profile:
         """What each row of the matrix holds of its item."""
@@ -170,24 +170,24 @@ def hoped_of_factor(stands_out: float, count: float) -> float:
     `count` ratings, if one of variance `SIGNAL` is so many times as large as the noise."""
     times = np.exp(SIGNAL_SPREAD * SCORES)
     variance = SIGNAL * times
-    found = np.maximum(1 - (stands_out * times) ** -2.0, 0.0)
-    shown = count * variance / (count * variance + NOISE)
-    return float((variance * found * shown).mean())
+    recovered = np.maximum(1 - (stands_out * times) ** -2.0, 0.0)
+    reliability = count * variance / (count * variance + NOISE)
+    return float((variance * recovered * reliability).mean())
 
 
-def _lengths(block: Block, rest: Floats, inside: NDArray[np.bool_]) -> Floats:
+def _lengths(block: Block, residuals: Floats, inside: NDArray[np.bool_]) -> Floats:
     """y/sqrt(|y|^2 + offset) over the items inside, y centred by one's own mean over all
     items; 0 outside."""
     from tacit.kernels.rows import shrunk_means
 
-    own = np.empty(len(block.people))
+    user_means = np.empty(len(block.people))
     length = np.empty(len(block.people))
     counts = np.diff(block.ptr)
-    shrunk_means(block.ptr, rest, float(SHRINK), RESIDUAL_LIMIT, own)
-    centred = np.clip(rest - np.repeat(own, counts), -CLIP, CLIP)
-    rest = np.where(inside, centred, 0.0)
+    shrunk_means(block.ptr, residuals, float(SHRINK), RESIDUAL_LIMIT, user_means)
+    centred = np.clip(residuals - np.repeat(user_means, counts), -CLIP, CLIP)
+    residuals = np.where(inside, centred, 0.0)
     # A mean of squares times their number is their sum, by the same exact loop.
-    squares = rest * rest * np.repeat(np.maximum(counts, 1), counts)
+    squares = residuals * residuals * np.repeat(np.maximum(counts, 1), counts)
     shrunk_means(block.ptr, squares, 0.0, np.inf, length)
-    result: Floats = rest / np.sqrt(np.repeat(length, counts) + OFFSET)
+    result: Floats = residuals / np.sqrt(np.repeat(length, counts) + OFFSET)
     return result

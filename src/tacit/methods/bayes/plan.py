@@ -14,10 +14,10 @@ from math import inf, sqrt
 
 import numpy as np
 
-from tacit.methods.first_order.rule import level_share
+from tacit.methods.first_order.rule import global_mean_share
 from tacit.units import Unit
 
-LEVEL_NEED = 15.0
+GLOBAL_MEAN_NEED = 15.0
 """As in `tacit.methods.first_order.rule`, where it is 30: a person's own level makes up for what
 is not known of that of all."""
 SMALL_REACH = 700
@@ -42,7 +42,7 @@ nothing in all."""
 MUCH_REACH = 4000
 """From here on more sweeps pay, and item sums are released in another number."""
 MOST_SUMS = 5
-"""Releases of item sums below `TASTES_FROM` at the unit `user`. Each subtracts what those before
+"""Releases of item sums below `USER_FACTORS_FROM` at the unit `user`. Each subtracts what those before
 it found, and tells more of the items' weights."""
 MANY_SUMS, FEW_SUMS = 3, 2
 """Otherwise, below `MUCH_REACH` and from there on."""
@@ -63,9 +63,9 @@ WIDTHS_SHARE = 0.03
 time. Chosen as carriers were, below."""
 MOST_AXES = 20
 """Of these moments: their number grows with the square."""
-TASTES_FROM = 2000
+USER_FACTORS_FROM = 2000
 """Reach from which learned tastes pay at the unit `user`."""
-TASTES_SHARE, TASTES_HALF = 0.72, 5000.0
+USER_FACTORS_SHARE, USER_FACTORS_HALF = 0.72, 5000.0
 """Their share at most, and the reach at which they get half of it."""
 COVARIANCE_BESIDE_FEATURES = 8000
 """Where items have features, the covariance pays from this reach on only."""
@@ -92,10 +92,10 @@ RATING_FROM = 200
 """At the unit `rating`: the reach from which the covariance pays."""
 RATING_SHARE, RATING_HALF = 0.7, 400.0
 """Its share there at most, and the reach at which it gets half of it."""
-IMPLIED_SHARE = 0.015
+IMPLICIT_SHARE = 0.015
 """What people's choice of items says of their tastes. From .01 to .04 alike on ML-1M (splits 101
 and 102): few numbers, each far above the noise."""
-IMPLIED_FROM = 1500
+IMPLICIT_FROM = 1500
 """The reach from which it pays, where a whole person's products are bounded; half as much counts
 at the unit `rating`, where two may differ."""
 REACH_OF_A_LEANING = 400
@@ -124,8 +124,8 @@ class Second:
     @property
     def taken(self) -> float:
         """All of them together."""
-        first = self.widths + self.moments + self.covariance
-        return first + sum(self.sweeps) + self.implied
+        without_sweeps = self.widths + self.moments + self.covariance
+        return without_sweeps + sum(self.sweeps) + self.implied
 
 
 @dataclass(frozen=True)
@@ -150,22 +150,27 @@ class BudgetSplit:
             f"{self.reach:.0f} times over its "
             "noise: by this number the stages are chosen."
         )
-        first = (
+        first_sentence = (
             f"The level of all ratings takes {percent(self.level)} of the budget, item "
             f"weights {percent(self.weights)}"
             f", {len(self.effects)} releases of item sums {percent(sum(self.effects))}."
         )
-        told = [reach if self.reach < inf else "Nothing is noised, so every stage is used.", first]
+        sentences = [
+            reach if self.reach < inf else "Nothing is noised, so every stage is used.",
+            first_sentence,
+        ]
         second = self.second
         if second.widths:
-            told.append(
+            sentences.append(
                 "How widely tastes for public features vary takes "
                 f"{percent(second.widths)}, before they are learned."
             )
         if second.moments:
-            told.append(f"How tastes for public features vary takes {percent(second.moments)}.")
+            sentences.append(
+                f"How tastes for public features vary takes {percent(second.moments)}."
+            )
         if second.covariance:
-            told.append(
+            sentences.append(
                 f"Which of {second.rows} items are liked together takes "
                 f"{percent(second.covariance)}. Where released "
                 "weights say that this would drown in noise, item sums take its place at "
@@ -173,23 +178,23 @@ class BudgetSplit:
                 "two is made, never both."
             )
         if second.sweeps:
-            told.append(
+            sentences.append(
                 f"{len(second.sweeps)} sweeps learn how items answer to {second.axes} "
                 "axes of taste: "
                 f"{percent(sum(second.sweeps))}."
             )
         if second.implied:
-            told.append(
+            sentences.append(
                 "What people's choice of items says of their tastes takes "
                 f"{percent(second.implied)}."
             )
         if not second.covariance and not second.sweeps:
-            told.append(
+            sentences.append(
                 "Learned tastes are left out: so few people or so little budget would not "
                 "pay for them."
             )
-        told.append(f"The choice of how widely people differ takes {percent(self.choice)}.")
-        return tuple(told)
+        sentences.append(f"The choice of how widely people differ takes {percent(self.choice)}.")
+        return tuple(sentences)
 
 
 def split(
@@ -204,59 +209,61 @@ def split(
     """The rule. `columns` counts the loadings that are known before anything is released;
     `started` plans have tastes from an earlier fit, whose widths it chose."""
     reach = people * mu
-    level = level_share(people, mu, LEVEL_NEED)
-    rest = 1 - level
+    level = global_mean_share(people, mu, GLOBAL_MEAN_NEED)
+    after_level = 1 - level
     featured = columns > COLUMNS_WITHOUT_FEATURES
     drowned = _drowned(reach / max(items, 1), columns)
     small = unit == "user" and reach < SMALL_REACH
     scarce = small and (drowned > 0 or not featured)
-    choice = (CHOICE_SMALL if scarce else CHOICE_SHARE) * rest
+    choice = (CHOICE_SMALL if scarce else CHOICE_SHARE) * after_level
     second = Second()
     if not pure:
         second = (
-            _user(reach, rest, items, columns) if unit == "user" else _rating(reach, rest, items)
+            _user(reach, after_level, items, columns)
+            if unit == "user"
+            else _rating(reach, after_level, items)
         )
         if items >= A_PAIR:
-            second = _implied(second, unit, reach, rest, items)
+            second = _implied(second, unit, reach, after_level, items)
     if featured and second.taken and not started:
-        second = replace(second, widths=WIDTHS_SHARE * rest)
-    left = rest - choice - second.taken
-    wanted = WEIGHTS_SHARE
+        second = replace(second, widths=WIDTHS_SHARE * after_level)
+    remaining = after_level - choice - second.taken
+    wanted_share = WEIGHTS_SHARE
     if unit == "user":
-        wanted += WEIGHTS_DROWNED * drowned
+        wanted_share += WEIGHTS_DROWNED * drowned
     rising = unit == "user" and not pure and reach >= MUCH_REACH
-    least = WEIGHTS_RISING if rising else WEIGHTS_LEAST
-    weights = max(wanted * left, min(WEIGHTS_MOST * left, least))
+    least_share = WEIGHTS_RISING if rising else WEIGHTS_LEAST
+    weights = max(wanted_share * remaining, min(WEIGHTS_MOST * remaining, least_share))
     sums = _sums(unit, reach)
-    effects = ((left - weights) / sums,) * sums
+    item_biases = ((remaining - weights) / sums,) * sums
     if rising:
-        effects = _rising_sums(left - weights)
-    return BudgetSplit(reach, level, weights, effects, choice, second)
+        item_biases = _rising_sums(remaining - weights)
+    return BudgetSplit(reach, level, weights, item_biases, choice, second)
 
 
 def _sums(unit: Unit, reach: float) -> int:
     """How many releases of item sums, where all are alike."""
-    if unit == "user" and reach < TASTES_FROM:
+    if unit == "user" and reach < USER_FACTORS_FROM:
         return MOST_SUMS
     return MANY_SUMS if reach < MUCH_REACH else FEW_SUMS
 
 
-def _rising_sums(whole: float) -> tuple[float, ...]:
+def _rising_sums(total: float) -> tuple[float, ...]:
     """The shares of releases of item sums, each larger than the one before it."""
-    parts = [RISING**place for place in range(RISING_SUMS)]
-    return tuple(whole * part / sum(parts) for part in parts)
+    parts = [RISING**index for index in range(RISING_SUMS)]
+    return tuple(total * part / sum(parts) for part in parts)
 
 
-def _user(reach: float, rest: float, items: int, columns: int) -> Second:
+def _user(reach: float, budget: float, items: int, columns: int) -> Second:
     """The second-order stages that a whole person's data pay for."""
     featured = columns > COLUMNS_WITHOUT_FEATURES
     second = Second()
     if featured and reach >= SMALL_REACH:
-        second = Second(moments=MOMENTS_SHARE * rest, moment_axes=min(columns, MOST_AXES))
-    if reach < TASTES_FROM:
+        second = Second(moments=MOMENTS_SHARE * budget, moment_axes=min(columns, MOST_AXES))
+    if reach < USER_FACTORS_FROM:
         return second
-    whole = TASTES_SHARE * rest * _rising(reach**2, TASTES_HALF**2)
-    covariance = (COVARIANCE_FEATURED if featured else COVARIANCE_PLAIN) * whole
+    tastes_share = USER_FACTORS_SHARE * budget * _rising(reach**2, USER_FACTORS_HALF**2)
+    covariance = (COVARIANCE_FEATURED if featured else COVARIANCE_PLAIN) * tastes_share
     if items < A_PAIR or (featured and reach < COVARIANCE_BESIDE_FEATURES):
         covariance = 0.0
     rows = _rows(USER_ROWS * reach * sqrt(covariance), items) if covariance else 0
@@ -266,28 +273,30 @@ def _user(reach: float, rest: float, items: int, columns: int) -> Second:
         second,
         covariance=covariance,
         rows=rows,
-        sweeps=((whole - covariance) / times,) * times,
+        sweeps=((tastes_share - covariance) / times,) * times,
         axes=int(axes),
         carriers=0 if covariance else CARRIERS,
     )
 
 
-def _rating(reach: float, rest: float, items: int) -> Second:
+def _rating(reach: float, budget: float, items: int) -> Second:
     """The same for one rating: the covariance alone."""
     if reach < RATING_FROM or items < A_PAIR:
         return Second()
-    share = RATING_SHARE * rest * _rising(reach, RATING_HALF)
+    share = RATING_SHARE * budget * _rising(reach, RATING_HALF)
     return Second(covariance=share, rows=_rows(RATING_ROWS * reach, items))
 
 
-def _implied(second: Second, unit: Unit, reach: float, rest: float, items: int) -> Second:
+def _implied(second: Second, unit: Unit, reach: float, budget: float, items: int) -> Second:
     """And what choices imply, where it pays. So many items have one direction less."""
-    seen = reach if unit == "user" else reach / 2
-    if seen < IMPLIED_FROM:
+    effective_reach = reach if unit == "user" else reach / 2
+    if effective_reach < IMPLICIT_FROM:
         return second
-    many = min(seen, GREAT_REACH) / REACH_OF_A_LEANING
-    kept = np.clip(many, LEAST_LEANINGS, MOST_LEANINGS)
-    return replace(second, implied=IMPLIED_SHARE * rest, leanings=min(int(kept), items - 1))
+    wanted = min(effective_reach, GREAT_REACH) / REACH_OF_A_LEANING
+    directions = np.clip(wanted, LEAST_LEANINGS, MOST_LEANINGS)
+    return replace(
+        second, implied=IMPLICIT_SHARE * budget, leanings=min(int(directions), items - 1)
+    )
 
 
 def _rising(reach: float, half: float) -> float:
@@ -302,7 +311,7 @@ def _drowned(reach: float, columns: int) -> float:
     return float(np.clip((end - reach) / (end - start), 0.0, 1.0))
 
 
-def _rows(wanted: float, items: int) -> int:
+def _rows(rows: float, items: int) -> int:
     """How many items the covariance has; four in five at most, but few items may all be in it."""
-    most = max(min(ROWS_OF_ITEMS * items, MOST_ROWS), min(items, ALL_ROWS))
-    return int(np.clip(wanted, min(LEAST_ROWS, items), most))
+    limit = max(min(ROWS_OF_ITEMS * items, MOST_ROWS), min(items, ALL_ROWS))
+    return int(np.clip(rows, min(LEAST_ROWS, items), limit))

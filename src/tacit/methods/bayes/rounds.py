@@ -26,8 +26,8 @@ from tacit.methods.first_order.choice import (
 from tacit.methods.first_order.loadings import small_budget
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.rule import strength
-from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.curves import curves
+from tacit.methods.first_order.state import Floats, UserFactors
+from tacit.methods.refine.curves import feature_interactions
 from tacit.methods.refine.tastes import Axes, typical_axes
 from tacit.methods.refine.variety import Raters, retaste
 from tacit.methods.refine.widths import AS_IS
@@ -74,10 +74,10 @@ class SecondOrder:
         model = self.model(state)
         if self.first.public.start is not None:
             return model
-        known = self.known(state).loadings[:, 1:]
-        curved = curves(known, state.weights.mean)
-        loadings = np.hstack([model.loadings, curved])
-        return replace(model, loadings=loadings)
+        features = self.known(state).loadings[:, 1:]
+        curved = feature_interactions(features, state.weights.mean)
+        item_factors = np.hstack([model.loadings, curved])
+        return replace(model, loadings=item_factors)
 
     @property
     def apart(self) -> bool:
@@ -92,10 +92,10 @@ class SecondOrder:
         apart, slopes, tastes for features, and curves as they are."""
         if not self.apart:
             return np.minimum(np.arange(columns), 1)
-        known = first_groups(self.first)
-        found = np.full(columns, AS_IS)
-        found[: len(known)] = np.minimum(known, 2)
-        return found
+        feature_groups = first_groups(self.first)
+        groups = np.full(columns, AS_IS)
+        groups[: len(feature_groups)] = np.minimum(feature_groups, 2)
+        return groups
 
     def grouped(self, state: BayesState) -> Grouped:
         """The personal model, as the choice of how widely people differ asks for it. Learned
@@ -110,11 +110,11 @@ class SecondOrder:
         """What is unknown of the loadings so far, by item."""
         return self.model(state).variance - state.effects.variance
 
-    def axes(self, state: BayesState, kept: int) -> Axes:
-        """The `kept` directions of taste that a typical person's ratings show best."""
+    def axes(self, state: BayesState, directions: int) -> Axes:
+        """The `directions` directions of taste that a typical person's ratings show best."""
         model = self.model(state)
         return typical_axes(
-            model.loadings, model.precision, state.weights.mean, state.level.count, kept
+            model.loadings, model.precision, state.weights.mean, state.level.count, directions
         )
 
     def widths(self, share: float) -> Round:
@@ -124,18 +124,18 @@ class SecondOrder:
 
         Guarantee: that of the choice, `tacit.methods.first_order.choice`.
         """
-        asked = choice_round(self.first, share, covered=False)
+        round_ = choice_round(self.first, share, covered=False)
 
         def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
-            chosen = asked.absorb(state, released).choice
-            known = self.known(state).loadings
-            made = np.ascontiguousarray(known * chosen.scales)
-            tastes = Tastes(made, np.zeros(len(made)))
-            return replace(state, widths=chosen, tastes=tastes)
+            choice = round_.absorb(state, released).choice
+            features = self.known(state).loadings
+            scaled = np.ascontiguousarray(features * choice.scales)
+            user_factors = UserFactors(scaled, np.zeros(len(scaled)))
+            return replace(state, widths=choice, tastes=user_factors)
 
-        return replace(asked, name="widths", absorb=absorb)
+        return replace(round_, name="widths", absorb=absorb)
 
-    def moments(self, share: float, kept: int) -> Round:
+    def moments(self, share: float, directions: int) -> Round:
         """The sum of people's E[tt'] - I, each clipped to a Frobenius norm of `MOMENT_CLIP`.
 
         Guarantee: a row is one person's packed matrix, clipped as a whole (`RowClip`),
@@ -144,13 +144,13 @@ class SecondOrder:
 
         def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             noisy = released["moments"]
-            axes = self.axes(state, kept)
+            axes = self.axes(state, directions)
             return self.retasted(state, axes, noisy.value[0], noisy.sd)
 
-        def seen(state: BayesState) -> tuple[GaussianModel, Floats]:
-            return self.model(state), self.axes(state, kept).vectors
+        def view(state: BayesState) -> tuple[GaussianModel, Floats]:
+            return self.model(state), self.axes(state, directions).vectors
 
-        return moment_round(share, kept, seen, absorb)
+        return moment_round(share, directions, view, absorb)
 
     def retasted(self, state: BayesState, axes: Axes, packed: Floats, sd: float) -> BayesState:
         """The state with loadings learned from released moments along some axes."""
@@ -164,33 +164,33 @@ class SecondOrder:
             MOMENT_CLIP * sd,
             state.people,
         )
-        found = Tastes(np.ascontiguousarray(better), self.doubt(state))
-        return replace(state, tastes=found)
+        updated = UserFactors(np.ascontiguousarray(better), self.doubt(state))
+        return replace(state, tastes=updated)
 
     def _columns(self, width: int) -> Groups:
         """The group of each column of tastes so far: known ones by kind, those that an earlier
         model brought along together."""
-        known = first_groups(self.first)
-        if len(known) == width:
-            return known
+        feature_groups = first_groups(self.first)
+        if len(feature_groups) == width:
+            return feature_groups
         return np.minimum(np.arange(width), 1)
 
 
 def moment_round(
     share: float,
     columns: int,
-    seen: Callable[[AnyState], tuple[GaussianModel, Floats]],
+    view: Callable[[AnyState], tuple[GaussianModel, Floats]],
     absorb: Callable[[AnyState, Mapping[str, Released]], AnyState],
 ) -> Round:
-    """People's E[tt'] - I under the model, along the `columns` axes, that `seen` gives."""
+    """People's E[tt'] - I under the model, along the `columns` axes, that `view` gives."""
     width = columns * (columns + 1) // 2
 
     def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels import taste_moments
+        from tacit.methods.bayes.kernels import user_factor_moments
 
-        model, axes = seen(state)
+        model, axes = view(state)
         out = np.empty((len(block.people), width))
-        taste_moments(
+        user_factor_moments(
             block.ptr,
             block.item,
             block.value - model.baseline[block.item],

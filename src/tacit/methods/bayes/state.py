@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.methods.first_order.state import FirstState, Floats, Tastes
-from tacit.methods.refine.tastes import Axes, TasteEvidence
+from tacit.methods.first_order.state import FirstState, Floats, UserFactors
+from tacit.methods.refine.tastes import Axes, UserFactorEvidence
 from tacit.rounds.state import NOT_YET
 
 
@@ -16,15 +16,15 @@ class Swept:
 
     axes: Axes
     """The same in every sweep, so that their evidence adds up."""
-    base: Tastes
+    base: UserFactors
     """Before the first sweep: changes are counted from here."""
-    evidence: TasteEvidence
+    evidence: UserFactorEvidence
     change: Floats
     """Of the loadings along the axes, items x axes."""
 
 
 @dataclass(frozen=True)
-class Implied:
+class ImplicitFeedback:
     """What a person's choice of items says of her tastes."""
 
     coefficients: Floats
@@ -38,4 +38,4 @@ class BayesState(FirstState):
     choices imply."""
 
     swept: Swept = NOT_YET
-    implied: Implied = NOT_YET
+    implied: ImplicitFeedback = NOT_YET

@@ -47,21 +47,21 @@ MOST_COLUMNS = 60
 class StreamedSecond(SecondOrder):
     """Moments as running sums."""
 
-    def running_moments(self, share: float, columns: int, kept: int) -> Round:
+    def running_moments(self, share: float, columns: int, directions: int) -> Round:
         """The sum of people's E[tt'] - I over all `columns`, each person's under the model
         that was public in her week, before any moments."""
 
-        def seen(state: AnyState) -> tuple[GaussianModel, Floats]:
+        def view(state: AnyState) -> tuple[GaussianModel, Floats]:
             return first_model(self.first, state).model, np.eye(columns)
 
         def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             noisy = released["moments"]
             state = replace(state, tastes=NOT_YET)
-            axes = self.axes(state, kept)
+            axes = self.axes(state, directions)
             turned = turned_moments(noisy.value[0], axes.vectors)
             return self.retasted(state, axes, turned, noisy.sd)
 
-        return moment_round(share, columns, seen, absorb)
+        return moment_round(share, columns, view, absorb)
 
     def grouped(self, state: AnyState) -> Grouped:
         """The personal model, as the choice asks for it: nothing was asked of widths before
@@ -74,14 +74,14 @@ class StreamedSecond(SecondOrder):
 def turned_moments(packed: Floats, axes: Floats) -> Floats:
     """A packed symmetric matrix (entries beside the diagonal times sqrt 2) seen along some
     axes, packed again."""
-    columns, kept = axes.shape
+    columns, directions = axes.shape
     rows = np.triu_indices(columns)
-    whole = np.zeros((columns, columns))
-    whole[rows] = packed / np.where(rows[0] == rows[1], 1.0, sqrt(2.0))
-    whole = whole + np.triu(whole, 1).T
-    seen = axes.T @ whole @ axes
-    along = np.triu_indices(kept)
-    result: Floats = seen[along] * np.where(along[0] == along[1], 1.0, sqrt(2.0))
+    matrix = np.zeros((columns, columns))
+    matrix[rows] = packed / np.where(rows[0] == rows[1], 1.0, sqrt(2.0))
+    matrix = matrix + np.triu(matrix, 1).T
+    rotated = axes.T @ matrix @ axes
+    along = np.triu_indices(directions)
+    result: Floats = rotated[along] * np.where(along[0] == along[1], 1.0, sqrt(2.0))
     return result
 
 
@@ -90,23 +90,25 @@ class StreamedBayes(Bayes):
 
     def plan(self, public: Public) -> Plan:
         """Count, level, weights, effects, moments where they pay; how widely people differ."""
-        first = StreamedOrder.of(public)
-        second = StreamedSecond(first)
+        first_order = StreamedOrder.of(public)
+        second = StreamedSecond(first_order)
         mu = strength(public.budget)
-        columns = len(first_groups(first))
+        columns = len(first_groups(first_order))
         shares = _shares(public, mu, columns)
         sums = shares.effects[0]
         rounds = [
-            steadily(first.people(shares.level)),
-            steadily(first.weights(shares.weights)),
-            first.running_effects(sums, 1 / (mu * sqrt(sums))),
+            steadily(first_order.people(shares.level)),
+            steadily(first_order.weights(shares.weights)),
+            first_order.running_item_biases(sums, 1 / (mu * sqrt(sums))),
         ]
-        tastes = shares.second
-        if tastes.moments:
-            made = second.running_moments(tastes.moments, columns, tastes.moment_axes)
-            rounds.append(steadily(made))
-        chosen = choice_round(first, shares.choice, second.groups(columns), second.grouped)
-        plan = Plan(public.unit, (*rounds, steadily(chosen)))
+        user_factors = shares.second
+        if user_factors.moments:
+            moments = second.running_moments(
+                user_factors.moments, columns, user_factors.moment_axes
+            )
+            rounds.append(steadily(moments))
+        choice = choice_round(first_order, shares.choice, second.groups(columns), second.grouped)
+        plan = Plan(public.unit, (*rounds, steadily(choice)))
         return Plan(
             public.unit,
             plan.after(count_round(public.people), COUNT_SHARE).rounds,
@@ -119,18 +121,18 @@ class StreamedBayes(Bayes):
 
     def finish(self, public: Public, state: AnyState) -> Shared:
         """The personal Gaussian model of what was released."""
-        first = StreamedOrder.of(public)
-        model = StreamedSecond(first).last_model(state)
-        return published(self, first, state, model)
+        first_order = StreamedOrder.of(public)
+        model = StreamedSecond(first_order).last_model(state)
+        return published(self, first_order, state, model)
 
 
 def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
     """Those of `bayes`, with all that is left out in one release of sums."""
-    made = split(public.unit, public.people, mu, public.items, columns, pure=False)
-    moments = made.second.moments if columns <= MOST_COLUMNS else 0.0
-    freed = made.second.taken - moments
-    kept = replace(
-        made.second,
+    shares = split(public.unit, public.people, mu, public.items, columns, pure=False)
+    moments = shares.second.moments if columns <= MOST_COLUMNS else 0.0
+    freed = shares.second.taken - moments
+    second = replace(
+        shares.second,
         widths=0.0,
         moments=moments,
         covariance=0.0,
@@ -140,4 +142,4 @@ def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
         implied=0.0,
         leanings=0,
     )
-    return replace(made, effects=(sum(made.effects) + freed,), second=kept)
+    return replace(shares, effects=(sum(shares.effects) + freed,), second=second)

@@ -16,15 +16,15 @@ from tacit.bound import RowClip, Rows
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState, Swept
 from tacit.methods.first_order.rounds import KEPT, RESIDUAL_LIMIT, ROW_SHARE, TINY
-from tacit.methods.first_order.state import Floats, Tastes
-from tacit.methods.refine.tastes import Axes, TasteEvidence, carried, taste_changes
+from tacit.methods.first_order.state import Floats, UserFactors
+from tacit.methods.refine.tastes import Axes, UserFactorEvidence, carried, user_factor_changes
 from tacit.methods.refine.weights import RARE, Lean, emphasis
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
 LEVEL_WEIGHT = 1.5
 """Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
-TASTES = Lean(stands_out=0.06)
+USER_FACTORS = Lean(stands_out=0.06)
 """Effort for answers to tastes: they are about a fifth as large as effects."""
 SHOWN = 0.25
 """Axes that a typical person's ratings show less than this take no part in a sweep."""
@@ -49,7 +49,7 @@ class Sweeps:
         the cells of a person, all their columns together, are clipped to one norm
         (`RowClip`).
         """
-        first = self.second.first
+        first_order = self.second.first
 
         def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
             return {"sums": self._rows(block, state, spread)}
@@ -59,12 +59,12 @@ class Sweeps:
             clip = ROW_SHARE * _shown(self.axes(state)).norm
             sd = max(clip * released["sums"].sd, TINY)
             sums = clip * released["sums"].value
-            state = first.learn(
+            state = first_order.learn(
                 state, sums[:, 0] / LEVEL_WEIGHT, sd / LEVEL_WEIGHT, KEPT * effort.level
             )
             return self._absorb(state, sums[:, 1:], sd, KEPT * effort.tastes)
 
-        items = first.public.items
+        items = first_order.public.items
         part = Part("sums", items, RowClip(1.0), width=1 + self.kept, share=share)
         return Round(name, (part,), contribute, absorb)
 
@@ -84,19 +84,19 @@ class Sweeps:
         """
         low = 0.5 * self.second.first.weight_of_one(state.level.count)
         sd = max(spread, TINY)
-        made = (emphasis(state.weights, sd, low, lean) for lean in (RARE, TASTES))
-        return SweepEffort(*(multiplier / norm for multiplier, norm in made))
+        multipliers = (emphasis(state.weights, sd, low, lean) for lean in (RARE, USER_FACTORS))
+        return SweepEffort(*(multiplier / norm for multiplier, norm in multipliers))
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
         """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
-        from tacit.methods.bayes.kernels import left_out_tastes, weigh_tastes
+        from tacit.methods.bayes.kernels import left_out_user_factors, weigh_user_factors
 
-        first = self.second.first
+        first_order = self.second.first
         model = self.second.model(state)
         axes = self.axes(state)
         error = np.empty(len(block.item))
         values = np.empty((len(block.item), 1 + self.kept))
-        left_out_tastes(
+        left_out_user_factors(
             block.ptr,
             block.item,
             block.value - model.baseline[block.item],
@@ -108,11 +108,11 @@ class Sweeps:
             1,
         )
         effort = self.effort(state, spread)
-        shown = _shown(axes)
-        weight = first.cell_weights(block, state) / (ROW_SHARE * shown.norm)
+        scaled_axes = _shown(axes)
+        weight = first_order.cell_weights(block, state) / (ROW_SHARE * scaled_axes.norm)
         weight *= np.clip(error, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
-        factors = shown.axes / np.sqrt(axes.reliability)
-        weigh_tastes(
+        factors = scaled_axes.axes / np.sqrt(axes.reliability)
+        weigh_user_factors(
             LEVEL_WEIGHT * weight * effort.level[block.item],
             weight * effort.tastes[block.item],
             factors,
@@ -122,27 +122,27 @@ class Sweeps:
 
     def _absorb(self, state: BayesState, sums: Floats, sd: float, multiplier: Floats) -> BayesState:
         """The change of the loadings that all sweeps so far speak for."""
-        before = self._before(state)
-        axes = before.axes
-        shown = _shown(axes).axes
-        scale = multiplier[:, None] * np.sqrt(axes.reliability) * shown
+        previous = self._before(state)
+        axes = previous.axes
+        scaled_axes = _shown(axes).axes
+        scale = multiplier[:, None] * np.sqrt(axes.reliability) * scaled_axes
         scale = np.maximum(scale, LEAST_SCALE)
         weights = state.weights
-        evidence = before.evidence.add(sums, sd, scale, weights, before.change)
+        evidence = previous.evidence.add(sums, sd, scale, weights, previous.change)
         sampling = self.second.first.sampling(state) / axes.reliability
-        change, unknown = taste_changes(evidence, weights, sampling)
-        loadings = before.base.loadings + change @ axes.vectors.T
-        found = Tastes(np.ascontiguousarray(loadings), before.base.doubt + unknown)
-        swept = Swept(axes, before.base, evidence, change)
-        return replace(state, swept=swept, tastes=found)
+        change, unknown = user_factor_changes(evidence, weights, sampling)
+        item_factors = previous.base.loadings + change @ axes.vectors.T
+        updated = UserFactors(np.ascontiguousarray(item_factors), previous.base.doubt + unknown)
+        swept = Swept(axes, previous.base, evidence, change)
+        return replace(state, swept=swept, tastes=updated)
 
     def _before(self, state: BayesState) -> Swept:
         """What earlier sweeps said: at the first, nothing."""
         if state.swept is not NOT_YET:
             return state.swept
         items = self.second.first.public.items
-        base = Tastes(self.second.model(state).loadings, self.second.doubt(state))
-        nothing = TasteEvidence.none(items, self.kept)
+        base = UserFactors(self.second.model(state).loadings, self.second.doubt(state))
+        nothing = UserFactorEvidence.none(items, self.kept)
         change = np.zeros((items, self.kept))
         return Swept(self.axes(state), base, nothing, change)
 

@@ -15,7 +15,7 @@ from tacit.methods.noiseless.variational import Fitted
 from tacit.methods.refine.choose import LEFT_OUT
 from tacit.methods.refine.implied import believed, coefficients, leanings
 from tacit.methods.refine.tastes import typical_axes
-from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
+from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.round import Block
 
@@ -35,75 +35,75 @@ class BayesTwin(GaussianTwin):
 
     def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
         """The fit, then what is implied under it."""
-        found = self.fitted(block, public)
-        items, numbers = as_arrays(found, block, public.items)
-        known, learned = _implied(block, found)
-        more = [known.leanings.usual, known.turn(learned).ravel()]
-        return items, np.concatenate([numbers, *more])
+        fit = self.fitted(block, public)
+        items, numbers = as_arrays(fit, block, public.items)
+        view, learned = _implied(block, fit)
+        extra = [view.leanings.usual, view.turn(learned).ravel()]
+        return items, np.concatenate([numbers, *extra])
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
         """The personal Gaussian model, and what choices imply."""
         shared = super().finish(public, state)
         width = self.width(public)
-        usual, turn = np.split(state.shared[1 + width :], [width])
+        usual, rotation = np.split(state.shared[1 + width :], [width])
         arrays = {
             "usual": usual.astype(np.float32),
-            "implied": turn.reshape(width, width).astype(np.float32),
+            "implied": rotation.reshape(width, width).astype(np.float32),
         }
         return replace(shared, arrays={**shared.arrays, **arrays})
 
 
-def _implied(block: Block, found: Fitted) -> tuple[Seen, Floats]:
+def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
     """Coefficients as the rounds of `bayes` learn them, from sums without clip or noise."""
-    from tacit.methods.bayes.kernels_implied import implied_agreement, implied_products
+    from tacit.methods.bayes.kernels_implied import implicit_popularity_slope, implicit_products
 
-    times = np.bincount(block.item, minlength=len(found.baseline))
+    times = np.bincount(block.item, minlength=len(fit.baseline))
     weight: Floats = np.asarray(times, np.float64)
     rated = np.diff(block.ptr)
     count = float(np.median(rated[rated > 0])) if rated.any() else 1.0
-    model = GaussianModel(found.baseline, found.variance, found.loadings, found.noise)
-    kept = max(min(MOST_LEANINGS, len(weight) - 1), 1)
-    axes = typical_axes(model.loadings, model.precision, weight, count, kept)
-    known = Seen(model, axes, leanings(model.loadings, weight, kept))
-    sums = np.zeros(kept**2 + kept * (kept + 1) // 2)
+    model = GaussianModel(fit.baseline, fit.variance, fit.loadings, fit.noise)
+    directions = max(min(MOST_LEANINGS, len(weight) - 1), 1)
+    axes = typical_axes(model.loadings, model.precision, weight, count, directions)
+    view = Seen(model, axes, leanings(model.loadings, weight, directions))
+    sums = np.zeros(directions**2 + directions * (directions + 1) // 2)
     residual = block.value - model.baseline[block.item]
     people = len(rated)
     for start in range(0, people, TOGETHER):
         part = block.ptr[start : start + TOGETHER + 1]
         out = np.empty((len(part) - 1, len(sums)))
-        implied_products(
+        implicit_products(
             part,
             block.item,
             residual,
             model.loadings,
             model.precision,
             axes.vectors,
-            known.leanings.rows,
+            view.leanings.rows,
             SIZE,
-            IMPLIED_MORE,
+            IMPLICIT_MORE,
             SQUARES,
             1.0,
             out,
         )
         sums += out.sum(axis=0)
     learned = coefficients(
-        sums[: kept**2].reshape(kept, kept),
-        sums[kept**2 :] / SQUARES,
+        sums[: directions**2].reshape(directions, directions),
+        sums[directions**2 :] / SQUARES,
         0.0,
         axes,
-        known.leanings.there,
+        view.leanings.there,
     )
     agreed = np.empty((people, 2))
-    implied_agreement(
+    implicit_popularity_slope(
         block.ptr,
         block.item,
         residual,
         model.loadings,
         model.precision,
-        known.hints(learned),
-        IMPLIED_MORE,
+        view.hints(learned),
+        IMPLICIT_MORE,
         LEFT_OUT,
         agreed,
     )
     total, size = agreed.sum(axis=0)
-    return known, believed(float(total), float(size), 0.0) * learned
+    return view, believed(float(total), float(size), 0.0) * learned

@@ -116,13 +116,13 @@ def shares(public: Public, rounds: int, start: float = FACTORS_FROM) -> FactorSh
     return FactorShares(1 - learned, (learned / rounds,) * rounds)
 
 
-def rule_width(public: Public, given: int | None, rule: int = RULE_FACTORS) -> int:
+def rule_width(public: Public, factors: int | None, rule: int = RULE_FACTORS) -> int:
     """Factors by the size of the signal, unless given: more of them are told from the noise
     by more people and more budget. At most `rule` of them, or `MOST_FACTORS` if given."""
-    if given is not None:
-        return min(given, MOST_FACTORS)
-    wanted = np.round(sqrt(signal(public) / SIGNAL_EACH))
-    return int(np.clip(wanted, LEAST_FACTORS, rule))
+    if factors is not None:
+        return min(factors, MOST_FACTORS)
+    width = np.round(sqrt(signal(public) / SIGNAL_EACH))
+    return int(np.clip(width, LEAST_FACTORS, rule))
 
 
 def first_rounds(public: Public, share: float) -> tuple[Round, ...]:
@@ -132,10 +132,10 @@ def first_rounds(public: Public, share: float) -> tuple[Round, ...]:
     if budget is not None and share < 1:
         epsilon = epsilon_at(strength(budget) * sqrt(share), budget.delta)
         budget = Budget(epsilon, budget.delta)
-    begun = baseline_rounds(FirstOrder.of(replace(public, budget=budget)), SWEEPS)
+    baseline = baseline_rounds(FirstOrder.of(replace(public, budget=budget)), SWEEPS)
     return tuple(
         replace(r, parts=tuple(replace(p, share=share * p.share) for p in r.parts))
-        for r in begun.rounds
+        for r in baseline.rounds
     )
 
 
@@ -154,10 +154,10 @@ def factor_plan(
     """
     split = shares(public, len(steps))
     # The rounds of `bias` leave a part of their share unspent: that of its choice.
-    before = first_rounds(public, split.first)
-    paid = sum(part.share for round_ in before for part in round_.parts)
-    first = FirstOrder.of(public)
-    told = (
+    bias_rounds = first_rounds(public, split.first)
+    spent = sum(part.share for round_ in bias_rounds for part in round_.parts)
+    first_order = FirstOrder.of(public)
+    share_text = (
         f"{100 * split.first:.0f} % of the budget go to the rounds of `bias`: level, "
         "weights, effects, choice."
     )
@@ -165,56 +165,56 @@ def factor_plan(
         none = (
             "So few people or so little budget would not pay for factors: the plan is that of bias."
         )
-        choice = choice_round(first, split.first - paid)
-        return Plan(public.unit, (*before, choice), (told, none))
+        choice = choice_round(first_order, split.first - spent)
+        return Plan(public.unit, (*bias_rounds, choice), (share_text, none))
     learned = [
         learning_round(
             public,
-            how,
+            learning,
             f"{name} {k}",
             share,
             first=k == 1,
             last=k == len(steps),
             takes_part=takes_part,
         )
-        for k, (how, share) in enumerate(zip(steps, split.factors, strict=True), 1)
+        for k, (learning, share) in enumerate(zip(steps, split.factors, strict=True), 1)
     ]
-    choice = _choice(first, split.first - paid, steps[-1])
-    return Plan(public.unit, (*before, *learned, choice), (told, story))
+    choice = _choice(first_order, split.first - spent, steps[-1])
+    return Plan(public.unit, (*bias_rounds, *learned, choice), (share_text, story))
 
 
-def _choice(first: FirstOrder, share: float, how: Learning) -> Round:
+def _choice(first_order: FirstOrder, share: float, learning: Learning) -> Round:
     """The choice of `bias` with the factors as one more group of columns.
 
     People err on their left-out ratings with and without factors; what having rated says
     (SVD++) is taken as known, and subtracted from the ratings first.
     """
-    groups = _with_factors(first_groups(first), how.width)
-    made = choice_round(first, share, groups, lambda state: _model(first, state))
-    if not (how.implicit or how.scalar):
-        return made
+    groups = _with_factors(first_groups(first_order), learning.width)
+    round_ = choice_round(first_order, share, groups, lambda state: _model(first_order, state))
+    if not (learning.implicit or learning.scalar):
+        return round_
 
     def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
-        if how.implicit:
-            seen = profiles(state, first.features)
-            implicit = widened(state.implicit, seen.settled)
-            told = learned_values(block, seen.matrix, implicit)
+        if learning.implicit:
+            item_profiles = profiles(state, first_order.features)
+            implicit = widened(state.implicit, item_profiles.settled)
+            offsets = learned_values(block, item_profiles.matrix, implicit)
         else:
-            told = lifted_values(block, state.factors)
-        return made.contribute(replace(block, value=block.value - told), state)
+            offsets = lifted_values(block, state.factors)
+        return round_.contribute(replace(block, value=block.value - offsets), state)
 
-    return replace(made, contribute=contribute)
+    return replace(round_, contribute=contribute)
 
 
-def _model(first: FirstOrder, state: FactorState) -> Grouped:
+def _model(first_order: FirstOrder, state: FactorState) -> Grouped:
     """The personal model of `bias`, with the factors beside its loadings."""
-    found = first_model(first, state)
+    grouped = first_model(first_order, state)
     # What is unknown of an item's factors is noise on its ratings, as that of its effect is.
-    matrix = np.hstack([found.model.loadings, state.factors])
+    matrix = np.hstack([grouped.model.loadings, state.factors])
     model = GaussianModel(
-        found.model.baseline, found.model.variance + state.doubt, np.ascontiguousarray(matrix)
+        grouped.model.baseline, grouped.model.variance + state.doubt, np.ascontiguousarray(matrix)
     )
-    return Grouped(model, _with_factors(found.groups, state.factors.shape[1]))
+    return Grouped(model, _with_factors(grouped.groups, state.factors.shape[1]))
 
 
 def _with_factors(groups: NDArray[np.int64], width: int) -> NDArray[np.int64]:

@@ -38,11 +38,11 @@ class DescentModel:
     """Items x factors, moved only where they are learned."""
 
     @staticmethod
-    def begin(own: Singles, factors: Singles, implicit: Singles) -> DescentModel:
+    def begin(user_factors: Singles, factors: Singles, implicit: Singles) -> DescentModel:
         """These factors, and no biases yet."""
-        own_bias = np.zeros(len(own), np.float32)
+        own_bias = np.zeros(len(user_factors), np.float32)
         bias = np.zeros(len(factors), np.float32)
-        return DescentModel(own, factors, own_bias, bias, implicit)
+        return DescentModel(user_factors, factors, own_bias, bias, implicit)
 
 
 @dataclass(frozen=True)
@@ -68,23 +68,23 @@ def descend(
     sides: DescentModel,
     pace: Pace,
     rng: np.random.Generator,
-    says: Implicit,
+    implicit: Implicit,
 ) -> None:
     """Epochs over ratings in compressed rows, person by person, in a new random order every
-    time and at a rate that falls. `says` is what having rated says."""
+    time and at a rate that falls. `implicit` is what having rated says."""
     from tacit.methods.factorization.kernels_sgd import biased_epoch
     from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
 
     rate = pace.rate
     count = np.diff(ptr)[:, None]
     lift = np.zeros((len(sides.own), 1), np.float32)
-    if says == "scalar":
+    if implicit == "scalar":
         lift = scalar_lift(count).astype(np.float32)
-    own = sides.own
-    own += lift
+    user_factors = sides.own
+    user_factors += lift
     for _ in range(pace.epochs):
-        order = rng.permutation(len(own))
-        if says == "learned":
+        order = rng.permutation(len(user_factors))
+        if implicit == "learned":
             svdpp_epoch(
                 ptr=ptr,
                 item=item,
@@ -92,7 +92,7 @@ def descend(
                 people=order,
                 own_bias=sides.own_bias,
                 bias=sides.bias,
-                own=own,
+                user_factors=user_factors,
                 factors=sides.factors,
                 implicit=sides.implicit,
                 rate=rate,
@@ -107,7 +107,7 @@ def descend(
                 people=order,
                 own_bias=sides.own_bias,
                 bias=sides.bias,
-                own=own,
+                user_factors=user_factors,
                 factors=sides.factors,
                 rate=rate,
                 ridge=pace.ridge,
@@ -116,5 +116,5 @@ def descend(
             # Every step of an epoch shrank a person's vector. What was taken of her lift is
             # given back, so that she shrinks toward it and not to 0.
             shrunk = max(0.0, 1 - rate * pace.ridge) ** count
-            own += (1 - shrunk).astype(np.float32) * lift
+            user_factors += (1 - shrunk).astype(np.float32) * lift
         rate *= DECAY

@@ -104,31 +104,33 @@ class ClippedGradients(Form):
 
     def plan(self, public: Public) -> Plan:
         """Level, weights and effects, then the rounds of factors."""
-        given = self.settings
-        count = given.rounds or ROUNDS
-        turns = min(given.turns or count, count)
+        settings = self.settings
+        count = settings.rounds or ROUNDS
+        turns = min(settings.turns or count, count)
         split = shares(public, count)
-        how = self.learning(public)
+        learning = self.learning(public)
         # Everybody takes part in these once, and shows by it only that she is there.
-        begun = [replace(r, takes_part=Turns(0, 1)) for r in first_rounds(public, split.first)]
+        bias_rounds = [
+            replace(r, takes_part=Turns(0, 1)) for r in first_rounds(public, split.first)
+        ]
         learned = [
-            self.gradient_round(public, how, Turns(k, turns, given.cohort), count)
+            self.gradient_round(public, learning, Turns(k, turns, settings.cohort), count)
             for k in range(len(split.factors))
         ]
-        size = (given.project or public.items) * how.columns * WORD
+        size = (settings.project or public.items) * learning.columns * WORD
         story = (
             f"{100 * split.first:.0f} % of the budget go to level, weights and effects of "
             f"items; a device takes {turns} "
             f"of {count} turns at factors and sends {size:,} bytes in each, whatever it rated."
         )
-        return Plan(public.unit, (*begun, *learned), (story,))
+        return Plan(public.unit, (*bias_rounds, *learned), (story,))
 
-    def gradient_round(self, public: Public, how: Learning, turn: Turns, count: int) -> Round:
+    def gradient_round(self, public: Public, learning: Learning, turn: Turns, count: int) -> Round:
         """One turn. The first is charged for all turns that one device may take, so each
         has the whole share."""
-        made = learning_round(
+        round_ = learning_round(
             public,
-            how,
+            learning,
             f"factors {turn.index + 1}",
             1 - shares(public, count).first,
             first=turn.index == 0,
@@ -136,12 +138,12 @@ class ClippedGradients(Form):
             takes_part=turn,
         )
         # Numbers travel in 32 bits, so the grid is coarser than a curator's.
-        coarse = RowClip(how.clip, "l2", GRID)
-        parts = tuple(replace(part, bound=coarse) for part in made.parts)
-        made = replace(made, parts=parts)
+        coarse = RowClip(learning.clip, "l2", GRID)
+        parts = tuple(replace(part, bound=coarse) for part in round_.parts)
+        round_ = replace(round_, parts=parts)
         if self.settings.project is None:
-            return made
-        return projected(made, self.settings.project, self.method.seed)
+            return round_
+        return projected(round_, self.settings.project, self.method.seed)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""

@@ -32,8 +32,8 @@ def lifted_values(block: Block, factors: Floats) -> Floats:
     it meets the sum of an item's factors."""
     counts = np.diff(block.ptr)
     lift = np.repeat(scalar_lift(counts), counts)
-    told: Floats = lift * factors.sum(axis=1)[block.item]
-    return told
+    offsets: Floats = lift * factors.sum(axis=1)[block.item]
+    return offsets
 
 
 def learned_values(block: Block, profiles: Floats, implicit: Floats) -> Floats:
@@ -41,9 +41,9 @@ def learned_values(block: Block, profiles: Floats, implicit: Floats) -> Floats:
     of everything a person rated, over the root of its number."""
     from tacit.kernels.factors import implicit_values
 
-    told = np.empty(len(block.item))
-    implicit_values(block.ptr, block.item, profiles, implicit, told)
-    return told
+    offsets = np.empty(len(block.item))
+    implicit_values(block.ptr, block.item, profiles, implicit, offsets)
+    return offsets
 
 
 def widened(implicit: Floats, settled: int) -> Floats:

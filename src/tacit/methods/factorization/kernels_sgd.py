@@ -30,7 +30,7 @@ def biased_epoch(
     people: Ints,
     own_bias: Singles,
     bias: Singles,
-    own: Singles,
+    user_factors: Singles,
     factors: Singles,
     rate: float,
     ridge: float,
@@ -51,13 +51,13 @@ def biased_epoch(
     total = 0.0
     for k in range(people.size):
         person = people[k]
-        p = own[person]
+        p = user_factors[person]
         level = own_bias[person]
-        cell, last = ptr[person], ptr[person + 1]
-        while cell < last:
+        cell, end = ptr[person], ptr[person + 1]
+        while cell < end:
             i = item[cell]
             q = factors[i]
-            j = item[cell + 1] if cell + 1 < last else i
+            j = item[cell + 1] if cell + 1 < end else i
             if j == i:
                 error = value[cell] - level - bias[i] - _product(p, q)
                 total += error * error
@@ -74,8 +74,8 @@ def biased_epoch(
             total += error * error
             level = bias_shrink * level + first
             bias[i] = bias_shrink * bias[i] + first
-            moved = shrink * pr + first * qr
-            error = value[cell + 1] - level - bias[j] - moved
+            product = shrink * pr + first * qr
+            error = value[cell + 1] - level - bias[j] - product
             second = step * error
             total += error * error
             level = bias_shrink * level + second
@@ -135,7 +135,7 @@ def noisy_epoch(
     item: Codes,
     base: Singles,
     lift: Singles,
-    own: Singles,
+    user_factors: Singles,
     factors: Singles,
     rate: float,
     ridge: float,
@@ -152,7 +152,7 @@ def noisy_epoch(
     step, decay = np.float32(rate), np.float32(rate * ridge)
     total = 0.0
     for person in range(ptr.size - 1):
-        p, up = own[person], lift[person]
+        p, up = user_factors[person], lift[person]
         for cell in range(ptr[person], ptr[person + 1]):
             q = factors[item[cell]]
             dot = np.float32(0.0)
@@ -173,13 +173,13 @@ def full_gradient(
     ptr: Ints,
     item: Codes,
     base: Numbers,
-    own: Numbers,
+    user_factors: Numbers,
     factors: Numbers,
-    most: int,
+    limit: int,
     own_step: Numbers,
     step: Numbers,
 ) -> float:
-    """Sum of -1/2 the gradient of squared error over each person's first `most` ratings;
+    """Sum of -1/2 the gradient of squared error over each person's first `limit` ratings;
     gives the squared error.
 
     Nothing moves: `own_step` and `step` are overwritten with the sums for the two sides.
@@ -189,8 +189,8 @@ def full_gradient(
     step[:] = 0.0
     total = 0.0
     for person in range(ptr.size - 1):
-        p, move = own[person], own_step[person]
-        for cell in range(ptr[person], min(ptr[person + 1], ptr[person] + most)):
+        p, move = user_factors[person], own_step[person]
+        for cell in range(ptr[person], min(ptr[person + 1], ptr[person] + limit)):
             q, pull = factors[item[cell]], step[item[cell]]
             dot = np.float32(0.0)
             for a in range(width):

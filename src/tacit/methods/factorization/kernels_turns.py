@@ -29,9 +29,9 @@ def first_profile(seed: int, person: int, out: NDArray[np.float64]) -> None:
     key = _mix(np.uint64(seed) ^ _mix(np.uint64(person)))
     total = 0.0
     for a in range(out.size):
-        one = (_mix(key + np.uint64(2 * a)) >> np.uint64(11)) / 9007199254740992.0
-        two = (_mix(key + np.uint64(2 * a + 1)) >> np.uint64(11)) / 9007199254740992.0
-        out[a] = np.sqrt(-2.0 * np.log(1.0 - one)) * np.cos(2.0 * np.pi * two)
+        first_uniform = (_mix(key + np.uint64(2 * a)) >> np.uint64(11)) / 9007199254740992.0
+        second_uniform = (_mix(key + np.uint64(2 * a + 1)) >> np.uint64(11)) / 9007199254740992.0
+        out[a] = np.sqrt(-2.0 * np.log(1.0 - first_uniform)) * np.cos(2.0 * np.pi * second_uniform)
         total += out[a] * out[a]
     for a in range(out.size):
         out[a] /= np.sqrt(total)
@@ -44,7 +44,7 @@ def take_step(
     item: NDArray[np.uint32],
     rating: NDArray[np.float64],
     items: NDArray[np.float32],
-    own: NDArray[np.float64],
+    user_factors: NDArray[np.float64],
     seed: int,
     rate: float,
     ridge: float,
@@ -56,18 +56,18 @@ def take_step(
     u'v) + 2 ridge p u) / s.
 
     With n cells, s = each n + over and p = kept n + pull, where (each, over, kept, pull)
-    are the weights. `bounded`: u is then brought back to length 1. A row of `own` that is
+    are the weights. `bounded`: u is then brought back to length 1. A row of `user_factors` that is
     all zero is a person who was never here: it starts as a random direction.
     """
     width = items.shape[1]
     change = np.empty(width)
     for person in range(ptr.size - 1):
-        u = own[person]
+        u = user_factors[person]
         if not u.any():
             first_profile(seed, people[person], u)
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         change[:] = 0.0
-        for cell in range(first, last):
+        for cell in range(begin, end):
             v = items[item[cell]]
             error = rating[cell]
             for a in range(width):
@@ -75,7 +75,7 @@ def take_step(
             for a in range(width):
                 out[cell, a] = -2.0 * u[a] * error
                 change[a] -= 2.0 * v[a] * error
-        cells = float(max(last - first, 1))
+        cells = float(max(end - begin, 1))
         share = weights[0] * cells + weights[1]
         pull = 2.0 * ridge * (weights[2] * cells + weights[3])
         total = 0.0

@@ -65,12 +65,12 @@ LEAST_MOMENT = 0.01
 """Eigenvalues of the second moment of unit vectors, at the least."""
 
 
-def likes_plan(public: Public, how: Learning, epochs: int) -> Plan:
+def likes_plan(public: Public, learning: Learning, epochs: int) -> Plan:
     """The items' weights, then `epochs` rounds of factors if they pay; below that signal the
     weights alone rank the items."""
     split = shares(public, epochs, FACTORS_FROM)
     rounds = [
-        likes_round(public, how, f"likes {k}", share, first=k == 1)
+        likes_round(public, learning, f"likes {k}", share, first=k == 1)
         for k, share in enumerate(split.factors, 1)
     ]
     story = f"{100 * split.first:.0f} % of the budget go to the items' weights."
@@ -87,8 +87,8 @@ def weights_round(public: Public, share: float) -> Round:
 
     def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
         part = released["weights"]
-        found = weighed(state, part.value[:, 0], max(part.sd, TINY))
-        return replace(found, likes=likes_each(found))
+        updated = weighed(state, part.value[:, 0], max(part.sd, TINY))
+        return replace(updated, likes=likes_each(updated))
 
     part = Part("weights", items, RowClip(1.0), share=share)
     return Round("weights", (part,), contribute, absorb)
@@ -116,46 +116,48 @@ def drowns(public: Public, state: LikesState) -> bool:
     alone, so that all rounds agree."""
     likes = state.likes
     taste = likes / (likes + CHANCE_LIKES)
-    told = public.people * strength(public.budget) * taste**2
-    return bool(told < LEAST_TOLD)
+    evidence = public.people * strength(public.budget) * taste**2
+    return bool(evidence < LEAST_TOLD)
 
 
 def likes_each(state: LikesState) -> float:
     """Likes of a typical person, from released weights: n likes weigh n/sqrt(max(n, EVEN))."""
-    each = float(state.weight.sum()) / state.people
-    return max(each * sqrt(EVEN) if each < sqrt(EVEN) else each**2, TINY)
+    mean_weight = float(state.weight.sum()) / state.people
+    return max(mean_weight * sqrt(EVEN) if mean_weight < sqrt(EVEN) else mean_weight**2, TINY)
 
 
-def likes_round(public: Public, how: Learning, name: str, share: float, *, first: bool) -> Round:
+def likes_round(
+    public: Public, learning: Learning, name: str, share: float, *, first: bool
+) -> Round:
     """One round: everybody's vector against the factors so far, then the items' against all
     people. The `first` starts from random factors."""
     items = public.items
-    width = how.width
+    width = learning.width
     rows, columns = np.triu_indices(width)
     double = np.where(rows == columns, 1.0, sqrt(2.0))
 
     def contribute(block: Block, state: LikesState) -> Mapping[str, Rows]:
         # Unit vectors times 1/sqrt(c) for each of c likes: a row of norm at most 1.
         if drowns(public, state):
-            own = np.tile(np.eye(1, width), (len(block.people), 1))
+            user_factors = np.tile(np.eye(1, width), (len(block.people), 1))
         else:
-            factors = _random(items, how) if first else state.factors
-            own = unit_vectors(block, factors)
+            factors = _random(items, learning) if first else state.factors
+            user_factors = unit_vectors(block, factors)
         weights = person_weights(block, EVEN)
-        lines = np.repeat(own, np.diff(block.ptr), axis=0) * weights[:, None]
-        moment = own[:, rows] * own[:, columns] * double
+        lines = np.repeat(user_factors, np.diff(block.ptr), axis=0) * weights[:, None]
+        moment = user_factors[:, rows] * user_factors[:, columns] * double
         return {"sums": Rows(block.ptr, block.item, lines), "everyone": person_rows(moment)}
 
     def absorb(state: LikesState, released: Mapping[str, Released]) -> LikesState:
         if drowns(public, state):
-            again = released["sums"]
-            return weighed(state, again.value[:, 0], max(again.sd, TINY))
+            noisy = released["sums"]
+            return weighed(state, noisy.value[:, 0], max(noisy.sd, TINY))
         everyone = unpack(released["everyone"].value[0], width) / state.people
         moment = clip_spectrum(everyone, LEAST_MOMENT, 1.0)
         sums = released["sums"].value
         sd = max(released["sums"].sd, TINY)
         factors = solve_items(state, sums, sd, moment)
-        if how.nonnegative:
+        if learning.nonnegative:
             factors = np.maximum(factors, 0.0)
         return replace(state, factors=factors)
 
@@ -167,8 +169,8 @@ def likes_round(public: Public, how: Learning, name: str, share: float, *, first
     return Round(name, parts, contribute, absorb)
 
 
-def _random(items: int, how: Learning) -> Floats:
-    return np.random.default_rng(how.seed).standard_normal((items, how.width)) * START
+def _random(items: int, learning: Learning) -> Floats:
+    return np.random.default_rng(learning.seed).standard_normal((items, learning.width)) * START
 
 
 def unit_vectors(block: Block, factors: Floats) -> Floats:
@@ -185,7 +187,7 @@ def unit_vectors(block: Block, factors: Floats) -> Floats:
     half_step_likes(
         ptr=block.ptr,
         index=block.item,
-        other=factors,
+        factors=factors,
         everywhere=everywhere,
         weight=LIKE_WEIGHT,
         ridge=OWN_RIDGE + OWN_RIDGE_EACH * np.trace(everywhere) / width,

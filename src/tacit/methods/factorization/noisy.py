@@ -79,8 +79,8 @@ class NoisyTraining:
     epochs: int
     seed: int
 
-    def run(self, noise: float, kept: Mask) -> Trained:
-        """Train on the `kept` ratings, at a ridge `noise` times that of plain ones.
+    def run(self, noise: float, retained: Mask) -> Trained:
+        """Train on the `retained` ratings, at a ridge `noise` times that of plain ones.
 
         Noise that doubles a rating's variance deserves twice the ridge; how well that holds
         for factors is judged on the ratings that were not kept.
@@ -88,11 +88,11 @@ class NoisyTraining:
         # The kept ratings as compressed rows: everybody stays, with fewer of her own.
         pattern = pattern_of(self.public)
         people = people_of(self.public)
-        user = np.repeat(np.arange(people), np.diff(pattern.ptr))[kept]
+        user = np.repeat(np.arange(people), np.diff(pattern.ptr))[retained]
         counts = np.bincount(user, minlength=people)
         ptr = np.concatenate([[0], np.cumsum(counts)])
-        value = self.state.values.noisy[kept].astype(np.float32)
-        item = pattern.item[kept]
+        value = self.state.values.noisy[retained].astype(np.float32)
+        item = pattern.item[retained]
         if self.trainer != "least squares":
             return self._descend(ptr, item, value, noise)
         with one_blas_thread():
@@ -106,7 +106,7 @@ class NoisyTraining:
 
         items = self.public.items
         rng = np.random.default_rng(self.seed)
-        own = np.zeros((people_of(self.public), self.width), np.float32)
+        user_factors = np.zeros((people_of(self.public), self.width), np.float32)
         factors = random_factors(rng, items, self.width)
         order = by_item(ptr, item, items)
         own_ridge = self._ridge(ptr, noise)
@@ -117,27 +117,27 @@ class NoisyTraining:
                 ptr=ptr,
                 index=item,
                 value=value,
-                other=factors,
+                factors=factors,
                 ridge=own_ridge,
                 start=0,
-                stop=len(own),
-                out=own,
+                stop=len(user_factors),
+                out=user_factors,
             )
             half_step(
                 ptr=order.ptr,
                 index=order.person,
                 value=by_items,
-                other=own,
+                factors=user_factors,
                 ridge=ridge,
                 start=0,
                 stop=items,
                 out=factors,
             )
-        return Trained(own.astype(np.float64), factors.astype(np.float64))
+        return Trained(user_factors.astype(np.float64), factors.astype(np.float64))
 
     def _ridge(self, ptr: Ints, noise: float) -> Singles:
-        each = (RIDGE + RIDGE_EACH * np.diff(ptr)) * noise
-        return np.repeat(each[:, None], self.width, 1).astype(np.float32)
+        row_ridge = (RIDGE + RIDGE_EACH * np.diff(ptr)) * noise
+        return np.repeat(row_ridge[:, None], self.width, 1).astype(np.float32)
 
     def _descend(self, ptr: Ints, item: Codes, value: Singles, noise: float) -> Trained:
         """Gradient descent, at a rate that falls with the root of the noise. Small biases
@@ -146,14 +146,14 @@ class NoisyTraining:
         items = self.public.items
         rng = np.random.default_rng(self.seed)
         factors = random_factors(rng, items, self.width)
-        own = random_factors(rng, people, self.width)
-        sides = DescentModel.begin(own, factors, np.zeros((items, self.width), np.float32))
+        user_factors = random_factors(rng, people, self.width)
+        sides = DescentModel.begin(user_factors, factors, np.zeros((items, self.width), np.float32))
         ridge = RIDGE_EACH * noise
         pace = Pace(self.epochs, RATE / np.sqrt(noise), ridge, ridge)
-        says = SAYS[self.trainer]
-        descend(ptr, item, value, sides, pace, rng, says)
-        learned = sides.implicit.astype(np.float64) if says == "learned" else None
-        return Trained(own.astype(np.float64), factors.astype(np.float64), learned)
+        implicit = SAYS[self.trainer]
+        descend(ptr, item, value, sides, pace, rng, implicit)
+        learned = sides.implicit.astype(np.float64) if implicit == "learned" else None
+        return Trained(user_factors.astype(np.float64), factors.astype(np.float64), learned)
 
 
 def factors_from_noisy(
@@ -171,44 +171,44 @@ def factors_from_noisy(
     plain = 1 + state.values.sd**2 / NOISE
     tried = []
     for noise in (multiple * plain for multiple in TRIED):
-        found = training.run(noise, ~held)
-        tried.append(Tried(noise, found, _gain(public, state, found, held)))
-    best = max(tried, key=lambda one: one.gain)
+        candidate = training.run(noise, ~held)
+        tried.append(Tried(noise, candidate, _gain(public, state, candidate, held)))
+    best = max(tried, key=lambda trial: trial.gain)
     if not best.gain > STANDS_OUT:
         return state
-    made = best.made
+    trained = best.made
     # A third training of SVD++ would cost more than a tenth of the ratings is worth.
     if trainer != "svdpp":
-        made = training.run(best.noise, np.ones(len(held), bool))
+        trained = training.run(best.noise, np.ones(len(held), bool))
     # Scaled so that people's vectors have unit second moment, as their prior says.
-    moment = (made.own.T @ made.own + 1e-9 * np.eye(width)) / max(len(made.own), 1)
+    moment = (trained.own.T @ trained.own + 1e-9 * np.eye(width)) / max(len(trained.own), 1)
     root = np.linalg.cholesky(moment)
-    state = replace(state, factors=made.factors @ root)
-    if made.implicit is not None:
-        state = replace(state, implicit=np.linalg.solve(root, made.implicit.T).T)
+    state = replace(state, factors=trained.factors @ root)
+    if trained.implicit is not None:
+        state = replace(state, implicit=np.linalg.solve(root, trained.implicit.T).T)
     if trainer == "scalar":
         state = replace(state, lift=np.linalg.solve(root, np.ones(width)))
     return state
 
 
-def _gain(public: Public, state: ValueState, made: Trained, held: Mask) -> float:
+def _gain(public: Public, state: ValueState, trained: Trained, held: Mask) -> float:
     """By how many standard errors the factors predict the held noisy ratings better than
     nothing does."""
     pattern = pattern_of(public)
-    user = np.repeat(np.arange(len(made.own)), np.diff(pattern.ptr))
-    own = made.own
+    user = np.repeat(np.arange(len(trained.own)), np.diff(pattern.ptr))
+    user_factors = trained.own
     # SVD++: n^-1/2 times the sum of the implicit factors of what a person rated.
-    if made.implicit is not None:
+    if trained.implicit is not None:
         from scipy.sparse import csr_array
 
         ones = np.ones(len(pattern.item))
-        shape = (len(own), len(made.implicit))
+        shape = (len(user_factors), len(trained.implicit))
         rated = csr_array((ones, pattern.item, pattern.ptr), shape=shape)
         count = np.maximum(np.diff(pattern.ptr), 1)
-        own = own + (rated @ made.implicit) / np.sqrt(count)[:, None]
-    told = np.einsum("nd,nd->n", own[user[held]], made.factors[pattern.item[held]])
+        user_factors = user_factors + (rated @ trained.implicit) / np.sqrt(count)[:, None]
+    predicted = np.einsum("nd,nd->n", user_factors[user[held]], trained.factors[pattern.item[held]])
     real = state.values.noisy[held]
-    better = real**2 - (real - told) ** 2
+    better = real**2 - (real - predicted) ** 2
     error = float(better.std()) / np.sqrt(max(len(better), 1))
     gain = float(better.mean()) / max(error, 1e-12) if len(better) else 0.0
     return gain if np.isfinite(gain) else 0.0

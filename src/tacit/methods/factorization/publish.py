@@ -27,16 +27,16 @@ def publish(
     implicit factors go with them; or `lift`, the direction in which the number of a person's
     ratings moves her (one number a factor).
     """
-    found = profiles(state, public_design(public))
-    choice = Choice(np.ones(found.matrix.shape[1]), NOISE)
+    item_profiles = profiles(state, public_design(public))
+    choice = Choice(np.ones(item_profiles.matrix.shape[1]), NOISE)
     if state.choice is not NOT_YET:
         choice = state.choice
     scales = choice.scales
-    learned = scales[found.settled :].max(initial=0.0)
+    learned = scales[item_profiles.settled :].max(initial=0.0)
     arrays = {
         "baseline": state.baseline,
         "variance": state.effects.variance + state.doubt * learned**2,
-        "loadings": found.matrix * scales,
+        "loadings": item_profiles.matrix * scales,
         "weight": state.weights.mean,
     }
     personal = "gaussian"
@@ -45,11 +45,11 @@ def publish(
     back = 1 / np.where(scales > 0, scales, 1.0)
     if state.implicit is not NOT_YET and learned > 0:
         personal = "factors"
-        arrays["implicit"] = widened(state.implicit, found.settled) * back
+        arrays["implicit"] = widened(state.implicit, item_profiles.settled) * back
     elif lift is not None and learned > 0:
         personal = "factors"
         numbers["lift_shrink"] = LIFT_SHRINK
-        arrays["lift"] = np.concatenate([np.zeros(found.settled), lift]) * back
+        arrays["lift"] = np.concatenate([np.zeros(item_profiles.settled), lift]) * back
     return shared_model(method, public, personal, arrays, numbers)
 
 

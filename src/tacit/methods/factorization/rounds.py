@@ -111,7 +111,7 @@ class Learning:
 
 def learning_round(
     public: Public,
-    how: Learning,
+    learning: Learning,
     name: str,
     share: float,
     *,
@@ -121,45 +121,45 @@ def learning_round(
 ) -> Round:
     """One round, as the module says it.
 
-    `how` are its constants, `share` its part of the budget, `takes_part` who contributes.
+    `learning` are its constants, `share` its part of the budget, `takes_part` who contributes.
     The `first` starts from random profiles, which its factors replace; the `last` must pay
     for itself, because its factors are published.
     """
     items = public.items
-    width = how.width
+    width = learning.width
     features = public_design(public)
-    gradient = how.gradient and not first
+    gradient = learning.gradient and not first
 
-    def shown(state: FactorState) -> Floats:
-        return random_factors(items, how) if first else at_least(state, how.least)
+    def visible_factors(state: FactorState) -> Floats:
+        return random_factors(items, learning) if first else at_least(state, learning.least)
 
     def contribute(block: Block, state: FactorState) -> Mapping[str, Rows]:
         from tacit.kernels.factors import person_rows  # compiled on first use
 
         # The public side: what every person folds her ratings into.
-        seen = profiles(replace(state, factors=shown(state)), features)
-        implicit = np.zeros((0, seen.matrix.shape[1]))
-        if how.implicit:
-            implicit = widened(implicit_so_far(state, width), seen.settled)
+        item_profiles = profiles(replace(state, factors=visible_factors(state)), features)
+        implicit = np.zeros((0, item_profiles.matrix.shape[1]))
+        if learning.implicit:
+            implicit = widened(implicit_so_far(state, width), item_profiles.settled)
         lift = np.zeros(0)
-        if how.scalar:
+        if learning.scalar:
             lift = scalar_lift(np.diff(block.ptr))
         # Each person alone: her vector, then one row for each of her ratings, from which the
         # rating itself is left out.
-        out = np.empty((len(block.item), how.columns))
+        out = np.empty((len(block.item), learning.columns))
         person_rows(
             block.ptr,
             block.item,
             block.value - state.baseline[block.item],
-            seen.matrix,
+            item_profiles.matrix,
             1.0 / (NOISE + state.effects.variance + state.doubt),
-            seen.settled,
+            item_profiles.settled,
             implicit,
             lift,
-            item_weights(state, how.power),
+            item_weights(state, learning.power),
             even_count(state),
             RESIDUAL_LIMIT,
-            how.second,
+            learning.second,
             gradient,
             out,
         )
@@ -169,27 +169,29 @@ def learning_round(
         value = released["factors"].value
         sd = max(released["factors"].sd, TINY)
         # W_i: what those who rated an item and took part weigh together.
-        weight = np.maximum(state.weights.mean, 0.0) * item_weights(state, how.power)
+        weight = np.maximum(state.weights.mean, 0.0) * item_weights(state, learning.power)
         weight = weight * takes_part.chance
         right = value[:, :width]
         if gradient:  # what the right-hand side would be, had nothing been subtracted
-            right = right + MOMENT * weight[:, None] * shown(state)
+            right = right + MOMENT * weight[:, None] * visible_factors(state)
         # A chain is judged by the evidence of all its rounds, whose noise averages out.
-        seen = 1.0
-        if how.chain and not first:
+        releases = 1.0
+        if learning.chain and not first:
             state = replace(state, chain=_longer(state, right))
             right = state.chain.mean
-            seen = state.chain.steps
-        sides = NormalEquations(right, value[:, width : width + how.packed], weight, sd, seen)
-        found = solve(state, sides, how, pays=PAYS if last else -inf)
-        factors = np.maximum(found.mean, 0.0) if how.nonnegative else found.mean
-        state = replace(state, factors=factors, unknown=found.unknown)
-        if how.implicit:
-            told = implicit_factors(state, value[:, -width:], weight, sd, how)
-            state = replace(state, implicit=implicit_so_far(state, width) + told)
+            releases = state.chain.steps
+        sides = NormalEquations(
+            right, value[:, width : width + learning.packed], weight, sd, releases
+        )
+        solution = solve(state, sides, learning, pays=PAYS if last else -inf)
+        factors = np.maximum(solution.mean, 0.0) if learning.nonnegative else solution.mean
+        state = replace(state, factors=factors, unknown=solution.unknown)
+        if learning.implicit:
+            implicit_update = implicit_factors(state, value[:, -width:], weight, sd, learning)
+            state = replace(state, implicit=implicit_so_far(state, width) + implicit_update)
         return state
 
-    part = Part("factors", items, RowClip(how.clip), width=how.columns, share=share)
+    part = Part("factors", items, RowClip(learning.clip), width=learning.columns, share=share)
     return Round(name, (part,), contribute, absorb, takes_part)
 
 
@@ -209,7 +211,7 @@ class NormalEquations:
 
 
 def solve(
-    state: FactorState, sides: NormalEquations, how: Learning, *, pays: float = PAYS
+    state: FactorState, sides: NormalEquations, learning: Learning, *, pays: float = PAYS
 ) -> ItemFactors:
     """Factors v_i by empirical Bayes, from right_i = A_i v_i + noise.
 
@@ -217,31 +219,31 @@ def solve(
     zero. Before the last round even directions that do not pay may help.
     """
     # The noise is that of the raters' own ratings, and that of the release, which is known.
-    own = NOISE * weight_of_one(state, how.power)
+    rating_noise = NOISE * weight_of_one(state, learning.power)
     variance = sides.sd**2 / sides.seen
-    if not how.second > 0:
+    if not learning.second > 0:
         left = MOMENT * sides.weight
-        return item_factors(sides.right, left, own * left + variance, pays=pays)
-    left = left_sides(sides, how)
-    noise = own[:, None, None] * left + variance * np.eye(how.width)
+        return item_factors(sides.right, left, rating_noise * left + variance, pays=pays)
+    left = left_sides(sides, learning)
+    noise = rating_noise[:, None, None] * left + variance * np.eye(learning.width)
     return item_factors(sides.right, left, noise, pays=pays)
 
 
-def left_sides(sides: NormalEquations, how: Learning) -> Floats:
+def left_sides(sides: NormalEquations, learning: Learning) -> Floats:
     """A_i, from noisy triangles: the second moment of all people's vectors, and what stands
     out of the noise of an item's own raters."""
     # Off-diagonal entries were sent times sqrt 2, so that the norm of a triangle is that of
     # its matrix; unpacked, they have half the variance of the diagonal ones.
-    moments = unpack(sides.left, how.width) / how.second
-    sd = sides.sd / how.second
-    entry_sd = sd * np.where(np.eye(how.width) > 0, 1.0, sqrt(0.5))
+    moments = unpack(sides.left, learning.width) / learning.second
+    sd = sides.sd / learning.second
+    entry_sd = sd * np.where(np.eye(learning.width) > 0, 1.0, sqrt(0.5))
     total_sd = sd * sqrt(len(sides.right))
     moment = person_moment(moments.sum(axis=0), float(sides.weight.sum()), total_sd)
     return item_moments(moments, sides.weight, moment, entry_sd)
 
 
 def implicit_factors(
-    state: FactorState, right: Floats, weight: Floats, sd: float, how: Learning
+    state: FactorState, right: Floats, weight: Floats, sd: float, learning: Learning
 ) -> Floats:
     """y_i: what having rated an item says about a person's vector, from the mean deviation
     of its raters.
@@ -250,9 +252,9 @@ def implicit_factors(
     of it is its mean over the root of a typical n: then n^-1/2 times their sum is the mean
     over her items.
     """
-    noise = MOMENT * weight_of_one(state, how.power) * weight + sd**2
-    found = item_factors(right, weight, noise, shape=False).mean
-    return np.asarray(found / sqrt(max(state.level.count, 1.0)), np.float64)
+    noise = MOMENT * weight_of_one(state, learning.power) * weight + sd**2
+    factors = item_factors(right, weight, noise, shape=False).mean
+    return np.asarray(factors / sqrt(max(state.level.count, 1.0)), np.float64)
 
 
 def implicit_so_far(state: FactorState, width: int) -> Floats:
@@ -277,7 +279,7 @@ def profiles(state: FactorState, features: Design | None) -> Profiles:
     matrix, _ = loadings(
         state.weights.popularity,
         features,
-        effects=state.effects.mean,
+        item_biases=state.effects.mean,
         level_variance=state.level.variance,
         learned=learned,
     )
@@ -285,11 +287,11 @@ def profiles(state: FactorState, features: Design | None) -> Profiles:
     return Profiles(matrix, matrix.shape[1] - factors)
 
 
-def random_factors(items: int, how: Learning) -> Floats:
+def random_factors(items: int, learning: Learning) -> Floats:
     """Public random rows to start from: a person's answers to random directions already say
     which of her items go together."""
-    rng = np.random.default_rng(how.seed)
-    return rng.standard_normal((items, how.width)) * (how.start / sqrt(how.width))
+    rng = np.random.default_rng(learning.seed)
+    return rng.standard_normal((items, learning.width)) * (learning.start / sqrt(learning.width))
 
 
 def at_least(state: FactorState, size: float) -> Floats:
@@ -298,8 +300,8 @@ def at_least(state: FactorState, size: float) -> Floats:
     factors = np.asarray(state.factors, np.float64)
     weight = state.weights.mean
     square = float(weight @ (factors**2).sum(axis=1)) / max(float(weight.sum()), TINY)
-    now = sqrt(square)
-    return factors * max(1.0, size / now) if now > TINY else factors
+    current_size = sqrt(square)
+    return factors * max(1.0, size / current_size) if current_size > TINY else factors
 
 
 def item_weights(state: FactorState, power: float) -> Floats:
@@ -321,8 +323,8 @@ def weight_of_one(state: FactorState, power: float) -> Floats:
 def _longer(state: FactorState, right: Floats) -> LangevinChain:
     """The chain with one more release: the mean after its first step, so evidence of all
     rounds."""
-    before = LangevinChain(np.zeros_like(right), 0.0)
+    chain = LangevinChain(np.zeros_like(right), 0.0)
     if state.chain is not NOT_YET:
-        before = state.chain
-    steps = before.steps + 1
-    return LangevinChain(before.mean * (1 - 1 / steps) + right / steps, steps)
+        chain = state.chain
+    steps = chain.steps + 1
+    return LangevinChain(chain.mean * (1 - 1 / steps) + right / steps, steps)

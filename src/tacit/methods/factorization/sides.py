@@ -82,7 +82,7 @@ class BothSides:
         """
 
         def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
-            rest = np.clip(block.value - state.baseline[block.item], -MOST, MOST)
+            residuals = np.clip(block.value - state.baseline[block.item], -MOST, MOST)
             counts = np.diff(block.ptr)
             owner = np.repeat(np.arange(len(block.people)), counts)
             rows = self.profile[block.item]
@@ -91,7 +91,7 @@ class BothSides:
                 left = grams(block.ptr, block.item, self.profile)
                 rows = gains(left, counts, rows, owner)
             index = block.people[owner]
-            return {"vectors": Rows(block.ptr, index, rows * rest[:, None])}
+            return {"vectors": Rows(block.ptr, index, rows * residuals[:, None])}
 
         def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
             pattern = pattern_of(self.public)
@@ -99,15 +99,15 @@ class BothSides:
             left = grams(pattern.ptr, pattern.item, self.profile)
             value = released["vectors"].value[: len(count)]
             sd = max(released["vectors"].sd, TINY)
-            found = posterior(left, count, value, sd, output=self.output)
+            estimate = posterior(left, count, value, sd, output=self.output)
             # The longest vector gets length 1, which the next round's bound asks for. All are
             # released, so their lengths are public.
-            vectors = found.mean[:, 1:]
+            vectors = estimate.mean[:, 1:]
             length = np.sqrt((vectors**2).sum(axis=1))
             vectors = vectors / max(float(length.max(initial=0.0)), TINY)
             return replace(
                 state,
-                own=found.mean[:, 0] * LEVEL_COLUMN,
+                own=estimate.mean[:, 0] * LEVEL_COLUMN,
                 vectors=vectors,
                 left=self.left_of_items(vectors),
             )
@@ -136,18 +136,18 @@ class BothSides:
 
         def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
             counts = np.diff(block.ptr)
-            own = np.repeat(state.own[block.people], counts)
-            rest = block.value - state.baseline[block.item] - own
+            user_bias = np.repeat(state.own[block.people], counts)
+            residuals = block.value - state.baseline[block.item] - user_bias
             rows = np.repeat(state.vectors[block.people], counts, axis=0)
             if self.output:
                 rows = gains(state.left, count, rows, block.item)
-            values = rows * np.clip(rest, -MOST, MOST)[:, None]
+            values = rows * np.clip(residuals, -MOST, MOST)[:, None]
             return {"factors": Rows(block.ptr, block.item, values)}
 
         def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
             value = released["factors"].value
             sd = max(released["factors"].sd, TINY)
-            found = posterior(state.left, count, value, sd, output=self.output)
+            estimate = posterior(state.left, count, value, sd, output=self.output)
             # People's vectors are given unit second moment, and factors the inverse, so that
             # a fold-in with a prior of N(0, I) suits them.
             moment = state.left.sum(axis=0) / max(float(count.sum()), 1.0)
@@ -155,7 +155,7 @@ class BothSides:
             # What is unknown of v'p, for a person of typical length.
             scale = np.trace(moment) / self.width
             return replace(
-                state, factors=found.mean @ root, unknown=found.unknown * scale, root=root
+                state, factors=estimate.mean @ root, unknown=estimate.unknown * scale, root=root
             )
 
         part = Part(

@@ -103,8 +103,8 @@ class SoundSVD(Form):
         """
         gradient = self.method.where == "gradient"
         plain = self.method.implicit_side == "nothing"
-        most = RULE_FACTORS if gradient or plain else PLUS_STATISTICS
-        width = rule_width(public, self.settings.factors, most)
+        rule = RULE_FACTORS if gradient or plain else PLUS_STATISTICS
+        width = rule_width(public, self.settings.factors, rule)
         later = Learning(
             width,
             self.method.seed,
@@ -140,8 +140,8 @@ class SoundSVD(Form):
         kind = Kind.OBJECTIVE if inside else Kind.OUTPUT
         sides = BothSides(public, kind, width, self.method.seed)
         rounds = (item_sums(public, FIRST_SHARE), *sides.rounds(1 - FIRST_SHARE))
-        where = "in the objective" if inside else "on the solution"
-        return Plan("value", rounds, (f"Both sides get K-norm noise {where}.",))
+        noise_place = "in the objective" if inside else "on the solution"
+        return Plan("value", rounds, (f"Both sides get K-norm noise {noise_place}.",))
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""

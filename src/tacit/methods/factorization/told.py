@@ -147,9 +147,9 @@ class HuaSettings(FactorSettings):
     @model_serializer(mode="wrap")
     def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what was not said: a sound model has none of it."""
-        own = set(HuaSettings.model_fields) - set(FactorSettings.model_fields)
+        printed_fields = set(HuaSettings.model_fields) - set(FactorSettings.model_fields)
         return {
             name: value
             for name, value in handler(self).items()
-            if value is not None or name not in own
+            if value is not None or name not in printed_fields
         }

@@ -26,8 +26,8 @@ from tacit.methods.first_order.rounds import public_design
 from tacit.methods.noiseless.implicit import fit_implicit
 from tacit.methods.noiseless.nonnegative import fit_nonnegative
 from tacit.methods.noiseless.twin import (
-    EffectsTwin,
     GaussianTwin,
+    ItemBiasTwin,
     OnePiece,
     OnePieceState,
     as_arrays,
@@ -71,24 +71,24 @@ class LikesTwin(OnePiece):
         order = by_item(block.ptr, block.item, items)
         people = len(block.ptr) - 1
         factors = random_factors(rng, items, self.factors)
-        own = np.zeros((people, self.factors), np.float32)
+        user_factors = np.zeros((people, self.factors), np.float32)
         for _ in range(self.settings.epochs or LIKE_PASSES):
             half_step_likes(
                 ptr=block.ptr,
                 index=block.item,
-                other=factors,
+                factors=factors,
                 everywhere=factors.T @ factors,
                 weight=LIKE_WEIGHT,
                 ridge=LIKE_RIDGE,
                 start=0,
                 stop=people,
-                out=own,
+                out=user_factors,
             )
             half_step_likes(
                 ptr=order.ptr,
                 index=order.person,
-                other=own,
-                everywhere=own.T @ own,
+                factors=user_factors,
+                everywhere=user_factors.T @ user_factors,
                 weight=LIKE_WEIGHT,
                 ridge=LIKE_RIDGE,
                 start=0,
@@ -96,8 +96,8 @@ class LikesTwin(OnePiece):
                 out=factors,
             )
         count = np.bincount(block.item, minlength=items).astype(np.float64)
-        made = np.column_stack([count, factors.astype(np.float64)])
-        return made, np.array([count.sum()])
+        table = np.column_stack([count, factors.astype(np.float64)])
+        return table, np.array([count.sum()])
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
         """Item factors for everybody's own weighted solve."""
@@ -113,8 +113,8 @@ class FactorTwin(GaussianTwin):
 
     def width(self, public: Public) -> int:
         """A person's level, and as many factors as the settings say."""
-        wanted = 1 + (self.settings.factors or WIDTH - 1)
-        return min(wanted, public.items)
+        columns = 1 + (self.settings.factors or WIDTH - 1)
+        return min(columns, public.items)
 
     @property
     def passes(self) -> int:
@@ -145,15 +145,15 @@ class FederatedTwin(GaussianTwin):
 
     def width(self, public: Public) -> int:
         """A person's level, and as many factors as the settings say."""
-        wanted = 1 + (self.settings.factors or WIDTH - 1)
-        return min(wanted, public.items)
+        columns = 1 + (self.settings.factors or WIDTH - 1)
+        return min(columns, public.items)
 
 
 class NonnegativeTwin(FactorTwin):
     """Effects, tastes for public features, and factors of which no item has less than
     none; people's side is free."""
 
-    known: ClassVar[type[EffectsTwin]] = EffectsTwin
+    known: ClassVar[type[ItemBiasTwin]] = ItemBiasTwin
 
     def width(self, public: Public) -> int:
         """What is known of items, and factors."""
@@ -162,12 +162,12 @@ class NonnegativeTwin(FactorTwin):
 
     def fitted(self, block: Block, public: Public) -> Fitted:
         """First what features tell, then the factors beside it."""
-        known = self.known(self.method).fitted(block, public)
+        bias_fit = self.known(self.method).fitted(block, public)
         return fit_nonnegative(
             block.ptr,
             block.item,
             block.value,
-            known,
+            bias_fit,
             self.settings.factors or NONNEGATIVE,
             seed=self.method.seed,
             threads=self.threads,
@@ -197,7 +197,7 @@ class ImplicitTwin(FactorTwin):
     def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
         """Both together."""
         features = public_design(public)
-        fitted, said = fit_implicit(
+        fitted, implicit_factors = fit_implicit(
             block.ptr,
             block.item,
             block.value,
@@ -211,8 +211,8 @@ class ImplicitTwin(FactorTwin):
         )
         table, numbers = as_arrays(fitted, block, public.items)
         if self.learned:
-            return np.hstack([table, said]), numbers
-        return table, np.append(numbers, said[0])
+            return np.hstack([table, implicit_factors]), numbers
+        return table, np.append(numbers, implicit_factors[0])
 
     def _told(self, block: Block, items: int) -> Any:
         """What having rated says: one row a person."""
@@ -221,9 +221,9 @@ class ImplicitTwin(FactorTwin):
         counts = np.diff(block.ptr)
         if not self.learned:
             return csr_array(scalar_lift(counts)[:, None])
-        each = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+        values = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
         shape = (len(counts), items)
-        return csr_array((each, block.item, block.ptr), shape=shape)
+        return csr_array((values, block.item, block.ptr), shape=shape)
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
         """Loadings, and what having rated adds to a person's vector."""

@@ -20,9 +20,9 @@ from tacit.methods.base import Public
 from tacit.methods.factorization.state import Values, ValueState
 from tacit.methods.first_order.loadings import LEVEL
 from tacit.methods.first_order.rounds import TINY, cell_rows
-from tacit.methods.first_order.state import Effects
+from tacit.methods.first_order.state import ItemBiases
 from tacit.methods.refine import level as levels
-from tacit.methods.refine.effects import Evidence, item_effects
+from tacit.methods.refine.effects import Evidence, estimate_item_biases
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.pattern import Pattern
@@ -70,17 +70,19 @@ def item_sums(public: Public, share: float) -> Round:
         count = public.counts.astype(np.float64)
         total = max(float(count.sum()), 1.0)
         mean, variance = levels.shrink(
-            float(sums.sum()) / total, sd * sqrt(items) / total, 0.0, levels.LEVEL_SD
+            float(sums.sum()) / total, sd * sqrt(items) / total, 0.0, levels.GLOBAL_MEAN_SD
         )
         # Effects as the first-order rounds find them, from one release.
         weights = _weights(public, total)
         start = Evidence.none(items).add(sums - count * mean, sd, 1.0, weights, np.zeros(items))
-        found = item_effects(start, weights, sampling=RATING_VARIANCE, level_variance=variance)
+        estimate = estimate_item_biases(
+            start, weights, sampling=RATING_VARIANCE, level_variance=variance
+        )
         return replace(
             state,
-            level=levels.Level(mean, variance, total / people_of(public)),
+            level=levels.GlobalMean(mean, variance, total / people_of(public)),
             weights=weights,
-            effects=Effects(found.mean, found.variance, found.gain),
+            effects=ItemBiases(estimate.mean, estimate.variance, estimate.gain),
         )
 
     # A pure event of width 1: Laplace noise.
@@ -92,11 +94,11 @@ def item_sums(public: Public, share: float) -> Round:
 def _weights(public: Public, total: float) -> Weights:
     """The items' counts, which are public, as if they had been released."""
     count = public.counts.astype(np.float64)
-    some = np.maximum(count, UNRATED)
-    logs = np.log(some)
+    floored_counts = np.maximum(count, UNRATED)
+    logs = np.log(floored_counts)
     centre = float(count @ logs / total)
     spread = sqrt(float(count @ (logs - centre) ** 2) / total)
-    return Weights(some, some**2, logs, spread)
+    return Weights(floored_counts, floored_counts**2, logs, spread)
 
 
 def own_averages(public: Public, share: float) -> Round:
@@ -104,9 +106,9 @@ def own_averages(public: Public, share: float) -> Round:
     and her public number of ratings."""
 
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
-        rest = block.value - state.baseline[block.item]
+        residuals = block.value - state.baseline[block.item]
         owner = np.repeat(block.people, np.diff(block.ptr))
-        return {"own": Rows(block.ptr, owner, rest[:, None])}
+        return {"own": Rows(block.ptr, owner, residuals[:, None])}
 
     def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         count = np.diff(pattern_of(public).ptr)
@@ -128,11 +130,11 @@ def input_round(public: Public, share: float, limit: float = MOST) -> Round:
     """
 
     def contribute(block: Block, state: ValueState) -> Mapping[str, Rows]:
-        rest = block.value - state.baseline[block.item]
+        residuals = block.value - state.baseline[block.item]
         if state.own is not NOT_YET:
-            rest = rest - np.repeat(state.own[block.people], np.diff(block.ptr))
+            residuals = residuals - np.repeat(state.own[block.people], np.diff(block.ptr))
         index = np.arange(block.first_cell, block.first_cell + len(block.item))
-        return {"values": Rows(block.ptr, index, rest[:, None])}
+        return {"values": Rows(block.ptr, index, residuals[:, None])}
 
     def absorb(state: ValueState, released: Mapping[str, Released]) -> ValueState:
         part = released["values"]

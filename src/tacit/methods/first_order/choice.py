@@ -32,7 +32,7 @@ from tacit.methods.refine.choose import (
     REACH,
     ROW_CLIP,
     STEPS,
-    Shown,
+    Revealed,
     candidates,
     choose,
 )
@@ -70,60 +70,65 @@ class Baseline:
     shares: BaselineShares
 
 
-def baseline_rounds(first: FirstOrder, sweeps: int, *, tastes: bool = False) -> Baseline:
+def baseline_rounds(
+    first_order: FirstOrder, sweeps: int, *, user_factors: bool = False
+) -> Baseline:
     """Level, weights and `sweeps` releases of item sums, with the shares of `bias`.
 
-    `tastes`: whether a start brings its tastes along. What is left, `shares.choice`, is for
+    `user_factors`: whether a start brings its tastes along. What is left, `shares.choice`, is for
     the choice.
     """
-    mu = strength(first.public.budget)
-    shares = baseline_shares(first.public.people, mu, sweeps)
+    mu = strength(first_order.public.budget)
+    shares = baseline_shares(first_order.public.people, mu, sweeps)
     spread = 1 / (mu * sqrt(shares.sweep))
     rounds = (
-        *first_rounds(first, shares.level, shares.weights, tastes=tastes),
-        *(first.effects(f"effects {i}", shares.sweep, spread) for i in range(1, sweeps + 1)),
+        *first_rounds(first_order, shares.level, shares.weights, user_factors=user_factors),
+        *(first_order.effects(f"effects {i}", shares.sweep, spread) for i in range(1, sweeps + 1)),
     )
     return Baseline(rounds, shares)
 
 
-def first_groups(first: FirstOrder) -> Groups:
+def first_groups(first_order: FirstOrder) -> Groups:
     """The groups of `first_model`, known before anything is released."""
-    known = first.public.known
-    nothing = np.zeros(first.public.items)
+    public_prior = first_order.public.known
+    nothing = np.zeros(first_order.public.items)
     return loadings(
-        nothing, first.features, effects=nothing, learned=None if known is None else known.tastes
+        nothing,
+        first_order.features,
+        item_biases=nothing,
+        learned=None if public_prior is None else public_prior.tastes,
     )[1]
 
 
-def first_model(first: FirstOrder, state: FirstState) -> Grouped:
+def first_model(first_order: FirstOrder, state: FirstState) -> Grouped:
     """Level, popularity, agreement and public features: all that first-order rounds tell."""
-    known = first.public.known
-    made, groups = loadings(
+    public_prior = first_order.public.known
+    matrix, groups = loadings(
         state.weights.popularity,
-        first.features,
-        effects=state.effects.mean,
+        first_order.features,
+        item_biases=state.effects.mean,
         level_variance=state.level.variance,
-        learned=None if known is None else known.tastes,
+        learned=None if public_prior is None else public_prior.tastes,
     )
-    return Grouped(GaussianModel(state.baseline, state.effects.variance, made), groups)
+    return Grouped(GaussianModel(state.baseline, state.effects.variance, matrix), groups)
 
 
-def once_for_each(made_of: Callable[[AnyState], T]) -> Callable[[AnyState], T]:
+def once_for_each(compute: Callable[[AnyState], T]) -> Callable[[AnyState], T]:
     """The same answer for the same state, made once: all blocks of a round ask for it."""
-    last: tuple[AnyState, T] | None = None
+    memo: tuple[AnyState, T] | None = None
 
-    def found_of(state: AnyState) -> T:
-        nonlocal last
-        kept = last
-        if kept is None or kept[0] is not state:
-            last = kept = (state, made_of(state))
-        return kept[1]
+    def lookup(state: AnyState) -> T:
+        nonlocal memo
+        entry = memo
+        if entry is None or entry[0] is not state:
+            memo = entry = (state, compute(state))
+        return entry[1]
 
-    return found_of
+    return lookup
 
 
 def choice_round(
-    first: FirstOrder,
+    first_order: FirstOrder,
     share: float,
     groups: Groups | None = None,
     model_of: ModelOf | None = None,
@@ -135,80 +140,85 @@ def choice_round(
     public before anything is released; a model may have any number of columns in each.
     `covered`: whether intervals are made of it, so that covered errors are told in full.
     """
-    columns = len(candidates(first_groups(first) if groups is None else groups))
+    columns = len(candidates(first_groups(first_order) if groups is None else groups))
 
-    found_of = once_for_each(model_of or partial(first_model, first))
+    grouped_of = once_for_each(model_of or partial(first_model, first_order))
 
     def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
-        found = found_of(state)
+        grouped = grouped_of(state)
         weight = np.ones(len(block.people))
-        if first.whole_person:
+        if first_order.whole_person:
             weight = 1 / np.sqrt(np.maximum(np.diff(block.ptr), even_count(state)))
         rows = left_out_rows(
-            found.model,
+            grouped.model,
             block.ptr,
             block.item,
             block.value,
-            candidates(found.groups),
+            candidates(grouped.groups),
             state.effects.gain,
             weight,
         )
-        if covered and first.whole_person and not first.pure:
+        if covered and first_order.whole_person and not first_order.pure:
             rows = with_room(rows)
         return {"gains": person_rows(rows)}
 
     def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
-        found = found_of(state)
+        grouped = grouped_of(state)
         noisy = released["gains"]
         choice = choose(
             noisy.value[0],
             noisy.sd,
             state.people,
-            found.groups,
-            found.model.noise,
-            shown(found, state),
+            grouped.groups,
+            grouped.model.noise,
+            reveal(grouped, state),
         )
         return replace(state, choice=choice)
 
-    bound = RowClip(ROW_CLIP, "l1" if first.pure else "l2")
+    bound = RowClip(ROW_CLIP, "l1" if first_order.pure else "l2")
     part = Part("gains", 1, bound, width=columns, share=share)
     return Round("choice", (part,), contribute, absorb)
 
 
-def shown(found: Grouped, state: FirstState) -> Shown:
+def reveal(grouped: Grouped, state: FirstState) -> Revealed:
     """What a typical person's ratings show of each group of tastes."""
-    model = found.model
+    model = grouped.model
     weight = state.weights.mean / state.weights.mean.sum()
-    told = state.level.count * weight * model.precision
-    tastes = {}
-    for group in np.unique(found.groups[found.groups > 0]):
-        rows = model.loadings[:, found.groups == group]
-        values = np.linalg.eigvalsh((rows.T * told) @ rows)
-        tastes[int(group)] = np.maximum(values, 0.0)
-    information = (model.loadings.T * told) @ model.loadings
-    return Shown(
-        tastes, 1.0 / float(told.sum()), found.widest, information if found.together else None
+    item_precision = state.level.count * weight * model.precision
+    user_factors = {}
+    for group in np.unique(grouped.groups[grouped.groups > 0]):
+        rows = model.loadings[:, grouped.groups == group]
+        values = np.linalg.eigvalsh((rows.T * item_precision) @ rows)
+        user_factors[int(group)] = np.maximum(values, 0.0)
+    information = (model.loadings.T * item_precision) @ model.loadings
+    return Revealed(
+        user_factors,
+        1.0 / float(item_precision.sum()),
+        grouped.widest,
+        information if grouped.together else None,
     )
 
 
 def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
     """The same items for people who differ as widely as the choice says."""
-    loadings = np.ascontiguousarray(model.loadings * state.choice.scales)
-    return replace(model, loadings=loadings, noise=state.choice.noise)
+    item_factors = np.ascontiguousarray(model.loadings * state.choice.scales)
+    return replace(model, loadings=item_factors, noise=state.choice.noise)
 
 
-def published(method: Method, first: FirstOrder, state: FirstState, model: GaussianModel) -> Shared:
+def published(
+    method: Method, first_order: FirstOrder, state: FirstState, model: GaussianModel
+) -> Shared:
     """The shared model: `model` as wide as the choice made it, and what a later fit may
     start from."""
-    public = first.public
-    kept, numbers = keep(first, state)
+    public = first_order.public
+    start_arrays, numbers = keep(first_order, state)
     model = widened(model, state)
     arrays = {
         "baseline": model.baseline.astype(np.float32),
         "variance": model.variance.astype(np.float32),
         "loadings": model.loadings.astype(np.float32),
         "weight": np.asarray(state.weights.mean, np.float32),
-        **kept,
+        **start_arrays,
     }
     return Shared(
         method.name,

@@ -12,13 +12,13 @@ LEVEL = 0.17
 nothing else is known."""
 POPULARITY = 0.15
 """Prior standard deviation of a person's slope on standardised log popularity."""
-AGREEMENT = 0.35
+POPULARITY_SLOPE = 0.35
 """Prior standard deviation of how much more, or less, than others a person goes with what all
 think of an item: a slope on the items' effects. Flat from .25 to .5 on ML-1M (split 100)."""
 FEATURES = {TAG: 0.07, YEAR: 0.03, NUMBER: 0.04}
 """Prior variance of a person's taste for an average item, shared by all columns of a kind."""
 
-SMALL_POPULARITY, SMALL_AGREEMENT = 0.1, 0.5
+SMALL_POPULARITY, SMALL_POPULARITY_SLOPE = 0.1, 0.5
 SMALL_YEAR = 0.05
 """The same three where items have features and budgets are small. Effects are then shrunk far, so
 that slopes on them differ more; popularity hardly is known, so that slopes on it say little.
@@ -29,14 +29,14 @@ def loadings(
     popularity: NDArray[np.float64],
     features: Design | None = None,
     *,
-    effects: NDArray[np.float64] | None = None,
+    item_biases: NDArray[np.float64] | None = None,
     level_variance: float = 0.0,
     learned: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The matrix [level | popularity | agreement | features | learned] and the group of each
     column (0 = level).
 
-    Agreement is a slope on `effects`, where they are given: some people judge items as all do,
+    Agreement is a slope on `item_biases`, where they are given: some people judge items as all do,
     only more so, and some do not care. `level_variance` is the doubt about the released
     level, which every person's own level must be free to undo.
     """
@@ -46,8 +46,8 @@ def loadings(
         POPULARITY * popularity[:, None],
     ]
     groups = [0, 1]
-    if effects is not None:
-        blocks.append(AGREEMENT * effects[:, None])
+    if item_biases is not None:
+        blocks.append(POPULARITY_SLOPE * item_biases[:, None])
         groups.append(1)
     if features is not None and features.width:
         total = features.matrix.var(axis=0)
@@ -63,11 +63,11 @@ def loadings(
     return np.ascontiguousarray(np.concatenate(blocks, axis=1)), np.array(groups, dtype=np.int64)
 
 
-def small_budget(made: NDArray[np.float64], features: Design) -> NDArray[np.float64]:
+def small_budget(matrix: NDArray[np.float64], features: Design) -> NDArray[np.float64]:
     """`loadings` with effects and features, as they are used where budgets are small."""
-    times = np.ones(made.shape[1])
+    times = np.ones(matrix.shape[1])
     times[1] = SMALL_POPULARITY / POPULARITY
-    times[2] = SMALL_AGREEMENT / AGREEMENT
+    times[2] = SMALL_POPULARITY_SLOPE / POPULARITY_SLOPE
     years = 3 + np.flatnonzero(features.kind == YEAR)
     times[years] = np.sqrt(SMALL_YEAR / FEATURES[YEAR])
-    return np.ascontiguousarray(made * times)
+    return np.ascontiguousarray(matrix * times)

@@ -25,9 +25,9 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
 from tacit.methods.first_order.rule import is_pure
-from tacit.methods.first_order.state import Effects, FirstState
+from tacit.methods.first_order.state import FirstState, ItemBiases
 from tacit.methods.refine import level as levels
-from tacit.methods.refine.effects import Evidence, item_effects
+from tacit.methods.refine.effects import Evidence, estimate_item_biases
 from tacit.methods.refine.weights import RARE, Lean, denoise_weights, emphasis
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round
@@ -69,19 +69,19 @@ def public_design(public: Public) -> Design | None:
 @lru_cache(maxsize=2)
 def _design(catalogue: Catalogue) -> Design | None:
     """Made once for all plans of a fit."""
-    known = (catalogue.years, catalogue.tagged, catalogue.numeric)
-    if all(each is None for each in known):
+    features = (catalogue.years, catalogue.tagged, catalogue.numeric)
+    if all(feature is None for feature in features):
         return None
-    made = design(len(catalogue), *known)
-    return made if made.width else None
+    feature_design = design(len(catalogue), *features)
+    return feature_design if feature_design.width else None
 
 
 def person_weights(block: Block, even: float, pure: bool = False) -> NDArray[np.float64]:
     """One weight a cell: 1/sqrt(max(c, even)) (1/max(c, even) for an L1 bound), c the
     person's number of cells."""
     counts = np.diff(block.ptr)
-    whole = np.maximum(counts, even).astype(np.float64)
-    return np.repeat(1 / whole if pure else 1 / np.sqrt(whole), counts)
+    floored_counts = np.maximum(counts, even).astype(np.float64)
+    return np.repeat(1 / floored_counts if pure else 1 / np.sqrt(floored_counts), counts)
 
 
 def even_count(state: FirstState) -> float:
@@ -89,7 +89,9 @@ def even_count(state: FirstState) -> float:
     return max(EVEN * state.level.count, LEAST_EVEN)
 
 
-def beside(column: NDArray[np.float64], matrix: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def prepend_column(
+    column: NDArray[np.float64], matrix: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
     """A column, and the matrix after it."""
     if matrix is None:
         return column[:, None]
@@ -161,11 +163,11 @@ class FirstOrder:
 
         def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
             noisy = released["level"]
-            find = levels.level_of_ratings
+            find = levels.mean_of_ratings
             if self.whole_person:
-                find = levels.level_of_users
-            found = find(noisy.value[0], max(noisy.sd, TINY), state.people)
-            return replace(state, level=found)
+                find = levels.mean_of_users
+            global_mean = find(noisy.value[0], max(noisy.sd, TINY), state.people)
+            return replace(state, level=global_mean)
 
         bound = self._whole if self.whole_person else LevelCells()
         width = 2 if self.whole_person else 3
@@ -182,19 +184,19 @@ class FirstOrder:
             noisy = released["weights"]
             people = state.people
             count = state.level.count
-            one = self.weight_of_one(count)
+            unit_weight = self.weight_of_one(count)
             skew = USER_SKEW if self.whole_person else RATING_SKEW
-            typical = skew * count * one
+            typical = skew * count * unit_weight
             mean = people * typical / self.public.items
             sd = max(noisy.sd, TINY)
             matrix = None if self.features is None else self.features.matrix
             if self.public.known is not None:
-                matrix = beside(self.public.known.popularity, matrix)
-            low, high = 0.5 * one, people * one
-            found = denoise_weights(
+                matrix = prepend_column(self.public.known.popularity, matrix)
+            low, high = 0.5 * unit_weight, people * unit_weight
+            denoised = denoise_weights(
                 noisy.value[:, 0], sd, low=low, high=high, mean=mean, features=matrix
             )
-            return replace(state, weights=found)
+            return replace(state, weights=denoised)
 
         bound = self._whole if self.whole_person else CellClip(1.0)
         part = Part("weights", self.public.items, bound, share=share)
@@ -211,18 +213,20 @@ class FirstOrder:
         bound = self._whole if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
-            rest = block.value - state.level.mean - self.effect(state)[block.item]
+            residuals = block.value - state.level.mean - self.effect(state)[block.item]
             if not self.whole_person:
-                return {"sums": cell_rows(block, rest)}
+                return {"sums": cell_rows(block, residuals)}
             from tacit.kernels.rows import shrunk_means
 
-            rest = np.clip(rest, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
-            own = np.empty(len(block.people))
-            shrunk_means(block.ptr, rest, float(levels.OWN_SHRINKAGE), 2 * RESIDUAL_LIMIT, own)
-            rest -= np.repeat(own, np.diff(block.ptr))
+            residuals = np.clip(residuals, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
+            user_means = np.empty(len(block.people))
+            shrunk_means(
+                block.ptr, residuals, float(levels.OWN_SHRINKAGE), 2 * RESIDUAL_LIMIT, user_means
+            )
+            residuals -= np.repeat(user_means, np.diff(block.ptr))
             multiplier, clip = self.effort(state, spread)
             weight = self.cell_weights(block, state)
-            sums = rest * weight * multiplier[block.item] / clip
+            sums = residuals * weight * multiplier[block.item] / clip
             return {"sums": cell_rows(block, sums)}
 
         def absorb(state: FirstState, released: Mapping[str, Released]) -> FirstState:
@@ -244,19 +248,19 @@ class FirstOrder:
         """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
         N(0, sd^2)."""
         weights = state.weights
-        before = Evidence.none(self.public.items)
+        prior_evidence = Evidence.none(self.public.items)
         if state.evidence is not NOT_YET:
-            before = state.evidence
-        own = self.sampling(state) - self.shared(state)  # of these people alone
-        noise = np.sqrt(sd**2 + RELEASES * scale**2 * own * weights.mean)
-        evidence = before.add(sums, noise, scale, weights, self.effect(state))
+            prior_evidence = state.evidence
+        sampling_variance = self.sampling(state) - self.shared(state)  # of these people alone
+        noise = np.sqrt(sd**2 + RELEASES * scale**2 * sampling_variance * weights.mean)
+        evidence = prior_evidence.add(sums, noise, scale, weights, self.effect(state))
         return self.settle(state, evidence)
 
     def settle(self, state: AnyFirst, evidence: Evidence) -> AnyFirst:
         """The effects that all evidence so far speaks for. `shared_sampling`, after a start
         from an earlier model, is what the sums of then and now have in common of people's
         own noise, by item."""
-        found = item_effects(
+        estimate = estimate_item_biases(
             evidence,
             state.weights,
             None if self.features is None else self.features.matrix,
@@ -264,8 +268,8 @@ class FirstOrder:
             level_variance=state.level.variance,
             known=self.public.known,
         )
-        effects = Effects(found.mean, found.variance, found.gain)
-        return replace(state, evidence=evidence.filled(), effects=effects)
+        item_biases = ItemBiases(estimate.mean, estimate.variance, estimate.gain)
+        return replace(state, evidence=evidence.filled(), effects=item_biases)
 
     def effect(self, state: FirstState) -> NDArray[np.float64]:
         """The effects so far: none before the first sums."""

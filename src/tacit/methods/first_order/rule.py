@@ -10,11 +10,11 @@ import numpy as np
 
 from tacit.rounds.plan import Budget
 
-LEVEL_NEED = 30.0
+GLOBAL_MEAN_NEED = 30.0
 """People x mu at which the level deserves the whole budget; its share falls with the square."""
-LEVEL_LEAST, LEVEL_MOST = 0.03, 0.9
+GLOBAL_MEAN_LEAST, GLOBAL_MEAN_MOST = 0.03, 0.9
 """Bounds of that share."""
-WEIGHTS_SHARE, EFFECTS_SHARE = 0.22, 0.73
+WEIGHTS_SHARE, ITEM_BIAS_SHARE = 0.22, 0.73
 """Of what the level leaves: item weights, and all sweeps of item sums."""
 CHOICE_SHARE = 0.05
 """Of the same: how widely people differ. These were set on another split of ML-1M than
@@ -38,9 +38,9 @@ def is_pure(budget: Budget | None) -> bool:
     return budget is not None and budget.delta == 0
 
 
-def level_share(people: float, mu: float, need: float = LEVEL_NEED) -> float:
+def global_mean_share(people: float, mu: float, need: float = GLOBAL_MEAN_NEED) -> float:
     """What the level needs to be known to a few hundredths."""
-    return float(np.clip((need / (people * mu)) ** 2, LEVEL_LEAST, LEVEL_MOST))
+    return float(np.clip((need / (people * mu)) ** 2, GLOBAL_MEAN_LEAST, GLOBAL_MEAN_MOST))
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class BaselineShares:
 
 def baseline_shares(people: float, mu: float, sweeps: int) -> BaselineShares:
     """The rule of `bias`, for so many sweeps of item sums."""
-    level = level_share(people, mu)
-    rest = 1 - level
+    level = global_mean_share(people, mu)
+    after_level = 1 - level
     return BaselineShares(
         level=level,
-        weights=WEIGHTS_SHARE * rest,
-        sweep=EFFECTS_SHARE * rest / sweeps,
-        choice=CHOICE_SHARE * rest,
+        weights=WEIGHTS_SHARE * after_level,
+        sweep=ITEM_BIAS_SHARE * after_level / sweeps,
+        choice=CHOICE_SHARE * after_level,
     )

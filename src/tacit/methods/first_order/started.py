@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.state import FirstState, Tastes
+from tacit.methods.first_order.state import FirstState, UserFactors
 from tacit.methods.refine.earlier import Earlier, fewer_columns
 from tacit.model.extend import regress
 from tacit.model.person.gaussian import NOISE
@@ -48,46 +48,53 @@ KEPT_ROWS = (
 )
 """What is kept of every item: its evidence, its weight, people's own noise, what is unknown
 of its tastes."""
-MOST_TASTES = 40
+MOST_USER_FACTORS = 40
 """Columns of taste that a start takes over; a refresh may add some of its own."""
 
 
-def first_rounds(first: FirstOrder, level: float, weights: float, *, tastes: bool) -> list[Round]:
+def first_rounds(
+    first_order: FirstOrder, level: float, weights: float, *, user_factors: bool
+) -> list[Round]:
     """The level and the weights, with these shares; where the plan has a start, what it
     knows goes into the state."""
-    if first.public.start is None:
-        return [first.people(level), first.weights(weights)]
-    check_kept(first.public.start)
-    earlier, old = (_aligned(first.public, first.public.start), first.public.start)
-    people, weighing = first.people(level), first.weights(weights)
+    if first_order.public.start is None:
+        return [first_order.people(level), first_order.weights(weights)]
+    check_kept(first_order.public.start)
+    earlier, previous = (
+        _aligned(first_order.public, first_order.public.start),
+        first_order.public.start,
+    )
+    people, weighing = first_order.people(level), first_order.weights(weights)
 
-    def absorb_level(state: FirstState, released: Mapping[str, Released]) -> FirstState:
+    def absorb_global_mean(state: FirstState, released: Mapping[str, Released]) -> FirstState:
         state = people.absorb(state, released)
-        return replace(state, level=earlier.better_level(state.level))
+        return replace(state, level=earlier.better_global_mean(state.level))
 
     def absorb_weights(state: FirstState, released: Mapping[str, Released]) -> FirstState:
         state, noisy = weighing.absorb(state, released), released["weights"]
         weights = earlier.better_weights(state.weights, noisy.value[:, 0], noisy.sd)
         state = replace(state, weights=weights)
-        evidence, shared = earlier.evidence(state.weights, state.level.mean, first.sampling(state))
-        state = first.settle(replace(state, shared_sampling=shared), evidence)
-        found = _tastes(first, state, old) if tastes else None
-        return state if found is None else replace(state, tastes=found)
+        evidence, shared = earlier.evidence(
+            state.weights, state.level.mean, first_order.sampling(state)
+        )
+        state = first_order.settle(replace(state, shared_sampling=shared), evidence)
+        start_factors = _tastes(first_order, state, previous) if user_factors else None
+        return state if start_factors is None else replace(state, tastes=start_factors)
 
-    return [replace(people, absorb=absorb_level), replace(weighing, absorb=absorb_weights)]
+    return [replace(people, absorb=absorb_global_mean), replace(weighing, absorb=absorb_weights)]
 
 
-def check_kept(old: Shared) -> None:
+def check_kept(previous: Shared) -> None:
     """Refuse a model that does not keep all of its items for a start: one that was extended
     since, or made by hand."""
-    shape = (len(KEPT_ROWS), len(old.catalogue))
-    kept, weight = old.arrays.get("kept"), old.arrays.get("weight")
+    shape = (len(KEPT_ROWS), len(previous.catalogue))
+    kept_rows, weight = previous.arrays.get("kept"), previous.arrays.get("weight")
     numbers = ("level", "level_variance", "noise")
     if (
-        kept is None
-        or kept.shape != shape
+        kept_rows is None
+        or kept_rows.shape != shape
         or weight is None
-        or any(name not in old.numbers for name in numbers)
+        or any(name not in previous.numbers for name in numbers)
     ):
         raise SettingError(
             "the model to start from does not keep all of its items for a start",
@@ -107,63 +114,75 @@ def story(public: Public) -> tuple[str, ...]:
     )
 
 
-def _tastes(first: FirstOrder, state: FirstState, old: Shared) -> Tastes | None:
+def _tastes(first_order: FirstOrder, state: FirstState, previous: Shared) -> UserFactors | None:
     """The earlier loadings, at the default noise; new items by their features. None where
     the earlier fit found that tastes do not show: then they begin as they would without it."""
-    loadings = np.asarray(old.arrays["loadings"], np.float64) * np.sqrt(
-        NOISE / old.numbers["noise"]
+    item_factors = np.asarray(previous.arrays["loadings"], np.float64) * np.sqrt(
+        NOISE / previous.numbers["noise"]
     )
-    if loadings.shape[1] < 2 or not np.abs(loadings[:, 1:]).max(initial=0.0) > 0:
+    if item_factors.shape[1] < 2 or not np.abs(item_factors[:, 1:]).max(initial=0.0) > 0:
         return None
-    loadings, dropped = fewer_columns(
-        loadings, np.asarray(old.arrays["weight"], np.float64), MOST_TASTES
+    item_factors, dropped = fewer_columns(
+        item_factors, np.asarray(previous.arrays["weight"], np.float64), MOST_USER_FACTORS
     )
-    rows = _rows(first.public, old)
-    there = rows >= 0
-    made, doubt = np.empty((len(rows), loadings.shape[1])), np.empty(len(rows))
-    made[there] = loadings[rows[there]]
-    doubt[there] = (
-        np.asarray(old.arrays["kept"], np.float64)[-1][rows[there]] + dropped[rows[there]]
+    rows = _rows(first_order.public, previous)
+    present = rows >= 0
+    factors, posterior_variance = np.empty((len(rows), item_factors.shape[1])), np.empty(len(rows))
+    factors[present] = item_factors[rows[present]]
+    posterior_variance[present] = (
+        np.asarray(previous.arrays["kept"], np.float64)[-1][rows[present]] + dropped[rows[present]]
     )
-    if not there.all():
-        features = np.zeros((len(rows), 0)) if first.features is None else first.features.matrix
-        weight = np.maximum(state.weights.mean[there], 1e-9)
-        made[~there], left = regress(features[there], made[there], weight, features[~there])
-        doubt[~there] = left[1:].sum() + np.average(doubt[there], weights=weight)
-    return Tastes(np.ascontiguousarray(made), doubt)
+    if not present.all():
+        features = (
+            np.zeros((len(rows), 0))
+            if first_order.features is None
+            else first_order.features.matrix
+        )
+        weight = np.maximum(state.weights.mean[present], 1e-9)
+        factors[~present], unexplained = regress(
+            features[present], factors[present], weight, features[~present]
+        )
+        posterior_variance[~present] = unexplained[1:].sum() + np.average(
+            posterior_variance[present], weights=weight
+        )
+    return UserFactors(np.ascontiguousarray(factors), posterior_variance)
 
 
-def _rows(public: Public, old: Shared) -> NDArray[np.int64]:
-    return np.array([old.catalogue.index.get(name, -1) for name in public.catalogue.ids], np.int64)
+def _rows(public: Public, previous: Shared) -> NDArray[np.int64]:
+    return np.array(
+        [previous.catalogue.index.get(name, -1) for name in public.catalogue.ids], np.int64
+    )
 
 
-def _aligned(public: Public, old: Shared) -> Earlier:
-    rows = _rows(public, old)
-    there = rows >= 0
+def _aligned(public: Public, previous: Shared) -> Earlier:
+    rows = _rows(public, previous)
+    present = rows >= 0
     stored = np.concatenate(
-        [np.asarray(old.arrays["kept"], np.float64)[:-1], [old.arrays["weight"]]]
+        [np.asarray(previous.arrays["kept"], np.float64)[:-1], [previous.arrays["weight"]]]
     )
     table = dict(
-        zip((*KEPT_ROWS[:-1], "weight"), np.where(there, stored[:, rows], 0.0), strict=True)
+        zip((*KEPT_ROWS[:-1], "weight"), np.where(present, stored[:, rows], 0.0), strict=True)
     )
-    numbers = old.numbers
+    numbers = previous.numbers
     return Earlier(
-        known=there, level=numbers["level"], level_variance=numbers["level_variance"], **table
+        known=present, level=numbers["level"], level_variance=numbers["level_variance"], **table
     )
 
 
-def keep(first: FirstOrder, state: FirstState) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
+def keep(
+    first_order: FirstOrder, state: FirstState
+) -> tuple[dict[str, NDArray[Any]], dict[str, float]]:
     """What goes into a model for a later start: rows of `KEPT_ROWS`, and a few numbers."""
     items = len(state.weights.mean)
-    doubt = np.zeros(items)
+    posterior_variance = np.zeros(items)
     if state.tastes is not NOT_YET:
-        doubt = state.tastes.doubt
-    sampling = np.full(items, first.sampling(state))
+        posterior_variance = state.tastes.doubt
+    sampling = np.full(items, first_order.sampling(state))
     if state.shared_sampling is not NOT_YET:
         sampling = state.shared_sampling
-    evidence = [getattr(state.evidence, each.name) for each in fields(state.evidence)]
+    evidence = [getattr(state.evidence, field.name) for field in fields(state.evidence)]
     weights = state.weights
-    rows = np.stack([*evidence, weights.square, weights.log, sampling, doubt])
+    rows = np.stack([*evidence, weights.square, weights.log, sampling, posterior_variance])
     numbers = {
         "level": state.level.mean,
         "level_variance": state.level.variance,

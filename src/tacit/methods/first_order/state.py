@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import Level
+from tacit.methods.refine.level import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.rounds.state import NOT_YET, State
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Effects:
+class ItemBiases:
     """Effect of each item (the field says item bias), and what is left unknown of it."""
 
     mean: Floats
@@ -27,7 +27,7 @@ class Effects:
 
 
 @dataclass(frozen=True)
-class Tastes:
+class UserFactors:
     """What items have in common: columns of a person's unknown vector."""
 
     loadings: Floats = field(metadata={"free": 1})
@@ -40,14 +40,14 @@ class Tastes:
 class FirstState(State):
     """Level, weights and effects, in the order in which rounds release them."""
 
-    level: Level = NOT_YET
+    level: GlobalMean = NOT_YET
     weights: Weights = NOT_YET
     evidence: Evidence = NOT_YET
     """All sums of effects so far, on a common footing."""
-    effects: Effects = NOT_YET
+    effects: ItemBiases = NOT_YET
     shared_sampling: Floats = NOT_YET
     """After a start: what the sums of then and now have in common of people's own noise."""
-    tastes: Tastes = NOT_YET
+    tastes: UserFactors = NOT_YET
     widths: Choice = NOT_YET
     """How widely tastes for what is known of items vary, where it is asked before they are
     learned."""

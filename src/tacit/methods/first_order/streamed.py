@@ -23,7 +23,7 @@ from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import KEPT, TINY, FirstOrder
 from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.effects import Evidence
-from tacit.rounds.round import AnyState, Released, Round, Steady
+from tacit.rounds.round import AnyState, Released, Round, Stationary
 from tacit.rounds.running import Running
 
 
@@ -43,8 +43,8 @@ class StreamedOrder(FirstOrder):
     @staticmethod
     def of(public: Public) -> StreamedOrder:
         """The rounds that these public facts allow."""
-        made = FirstOrder.of(public)
-        return StreamedOrder(made.public, made.features, made.pure)
+        order = FirstOrder.of(public)
+        return StreamedOrder(order.public, order.features, order.pure)
 
     def effort(self, state: FirstState, spread: float) -> tuple[NDArray[np.float64], float]:
         """By the weights that are to be expected at the end of the calendar: effort that is
@@ -54,14 +54,14 @@ class StreamedOrder(FirstOrder):
         weights = replace(state.weights, mean=mean)
         return super().effort(replace(state, weights=weights), spread)
 
-    def running_effects(self, share: float, spread: float) -> Round:
+    def running_item_biases(self, share: float, spread: float) -> Round:
         """One round of sums a week; see the module."""
         once = self.effects("effects", share, spread)
 
-        def steady(state: AnyState) -> Mapping[str, Steady]:
+        def steady(state: AnyState) -> Mapping[str, Stationary]:
             multiplier, clip = self.effort(state, spread)
             return {
-                "sums": Steady(
+                "sums": Stationary(
                     KEPT * multiplier / clip, self.effect(state), state.weights.mean / state.people
                 )
             }
@@ -69,8 +69,8 @@ class StreamedOrder(FirstOrder):
         def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             noisy = released["sums"]
             if not isinstance(noisy, Running):  # one week, and no calendar
-                now = steady(state)["sums"]
-                noisy = Running(noisy.value, noisy.sd, scale=now.scale, taken=now.taken)
+                current = steady(state)["sums"]
+                noisy = Running(noisy.value, noisy.sd, scale=current.scale, taken=current.taken)
             sd = noisy.sd if noisy.each is None else noisy.each[:, 0]
             evidence = Evidence.none(self.public.items).add(
                 noisy.value[:, 0],

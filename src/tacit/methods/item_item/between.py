@@ -35,8 +35,8 @@ LEAST_WEIGHT = 1e-3
 
 def cleaned(matrix: Array, sd: float, rank: int) -> Floats:
     """Loadings of what a noisy Gram still says."""
-    found = shrink_whole_spectrum(matrix, sd, rank, margin=MARGIN)
-    return np.asarray(found.loadings, np.float64)
+    spectrum = shrink_whole_spectrum(matrix, sd, rank, margin=MARGIN)
+    return np.asarray(spectrum.loadings, np.float64)
 
 
 def by_chance(lengths: float, size: int) -> float:
@@ -55,24 +55,24 @@ def beside_popularity(matrix: Array, sd: float, weight: Floats, rank: int) -> Fl
     inside = float(common @ matrix @ common)
     inside -= float((matrix.diagonal() * common**2).sum())
     along = max(inside / max(1 - float((common**4).sum()), TINY), 0.0)
-    taken = (along * np.outer(common, common)).astype(matrix.dtype)
-    rest = cleaned(matrix - taken, sd, rank - 1)
-    if not rest.shape[1]:
-        return rest
-    return np.column_stack([np.sqrt(along) * common, rest])
+    popular_part = (along * np.outer(common, common)).astype(matrix.dtype)
+    remaining = cleaned(matrix - popular_part, sd, rank - 1)
+    if not remaining.shape[1]:
+        return remaining
+    return np.column_stack([np.sqrt(along) * common, remaining])
 
 
-def tempered(loadings: Floats, own: Floats, weight: Floats) -> LowRankEase:
+def tempered(item_factors: Floats, item_diagonal: Floats, weight: Floats) -> LowRankEase:
     """Weights between items from a Gram without what popularity says."""
-    made = ease(loadings, CENTRED_OWN * own + CENTRED_MEAN * own.mean())
+    between = ease(item_factors, CENTRED_OWN * item_diagonal + CENTRED_MEAN * item_diagonal.mean())
     weight = np.maximum(weight, LEAST_WEIGHT)
     less = (weight / weight.mean()) ** -TEMPERED
-    return LowRankEase(made.left, np.asarray(made.right * less[:, None], np.float32))
+    return LowRankEase(between.left, np.asarray(between.right * less[:, None], np.float32))
 
 
 def diagonal(weight: Floats, people: float, whole_person: bool) -> Floats:
     """What the diagonal would be, from popularity alone."""
     weight = np.maximum(weight, LEAST_WEIGHT)
-    each = float(weight.sum()) / people
-    each = max(each**2 if whole_person else each, 1.0)
-    return np.asarray(weight / np.sqrt(BUSY * each + OFFSET))
+    likes = float(weight.sum()) / people
+    likes = max(likes**2 if whole_person else likes, 1.0)
+    return np.asarray(weight / np.sqrt(BUSY * likes + OFFSET))

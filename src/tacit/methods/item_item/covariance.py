@@ -38,13 +38,13 @@ from tacit.methods.item_item.rows import (
     centred_cells,
     factors,
     head_of,
-    places,
+    matrix_rows,
     residuals,
 )
 from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Product, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
-from tacit.methods.refine.spectrum_items import fit_loadings, profile
+from tacit.methods.refine.spectrum_items import fit_item_factors, profile
 from tacit.model.shared import Shared
 from tacit.rounds.options import Calibration
 from tacit.rounds.plan import Plan
@@ -107,11 +107,11 @@ class CovarianceForm(Form):
 
     def used(self, public: Public) -> dict[str, Any]:
         """Without what only `paper` looks at."""
-        asked = super().used(public)
-        asked["rank"] = self.settings.rank or RANK
-        if "neighbours" in asked:
-            asked["neighbours"] = asked["neighbours"] or NEIGHBOURS
-        return {name: value for name, value in asked.items() if name not in PAPER_ONLY}
+        settings = super().used(public)
+        settings["rank"] = self.settings.rank or RANK
+        if "neighbours" in settings:
+            settings["neighbours"] = settings["neighbours"] or NEIGHBOURS
+        return {name: value for name, value in settings.items() if name not in PAPER_ONLY}
 
     @abstractmethod
     def finish(self, public: Public, state: MatrixState) -> Shared:
@@ -138,8 +138,8 @@ class NeighbourForm(CovarianceForm):
         numbers = {"noise": NOISE, "neighbours": float(self.settings.neighbours or NEIGHBOURS)}
         learned = state.learned
         arrays = first_arrays(public, state)
-        alone = state.effects.variance + (learned**2).sum(axis=1)
-        arrays["variance"] = alone.astype(np.float32)
+        variance = state.effects.variance + (learned**2).sum(axis=1)
+        arrays["variance"] = variance.astype(np.float32)
         if keep is None:
             arrays["factor"] = learned.astype(np.float32)
             return published(self.method, public, "factor-neighbours", arrays, numbers)
@@ -193,7 +193,7 @@ def covariance_round(
     pure = is_pure(public.budget)
 
     def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
-        index = places(state.weights.mean, size)[block.item]
+        index = matrix_rows(state.weights.mean, size)[block.item]
         row = residuals(block, state)
         if whole_person:
             row = factors(block, row, index < size, pure)
@@ -207,8 +207,8 @@ def covariance_round(
         learned[head] = mean
         variance = np.array(state.effects.variance)
         variance[head] += spread
-        effects = replace(state.effects, variance=variance)
-        return replace(state, learned=learned, effects=effects)
+        item_biases = replace(state.effects, variance=variance)
+        return replace(state, learned=learned, effects=item_biases)
 
     bound = _covariance_bound(public, size)
     part = Part("matrix", size, bound, share=share, form="gram")
@@ -233,12 +233,12 @@ def _cleaned(
 ) -> tuple[Floats, Floats]:
     """Loadings of the covered items, and what is unknown of each one's."""
     matrix = precise(noisy.value)
-    known = profile(
+    entry_profile = profile(
         state.weights.mean[head], state.people, public.unit, variance=ENTRY_VARIANCE, offset=OFFSET
     )
     rank = settings.rank or RANK
     if settings.cleaning == "none":
         plain = shrink_spectrum(matrix, 0.0, rank).loadings
-        return plain / known.weight[:, None], np.zeros(len(head))
-    fitted = fit_loadings(matrix, noisy.sd, known, rank_max=rank, together=TOGETHER)
+        return plain / entry_profile.weight[:, None], np.zeros(len(head))
+    fitted = fit_item_factors(matrix, noisy.sd, entry_profile, rank_max=rank, together=TOGETHER)
     return fitted.mean, fitted.spread

@@ -37,7 +37,7 @@ from tacit.methods.item_item.between import (
 from tacit.methods.item_item.likes_rows import Common, centred_likes, common_part
 from tacit.methods.item_item.matrix import Arrays, published
 from tacit.methods.item_item.plan import people_by_noise
-from tacit.methods.item_item.rows import FINE, head_of, places
+from tacit.methods.item_item.rows import FINE, head_of, matrix_rows
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.weights import denoise_weights
@@ -99,18 +99,18 @@ class NoisyGram(Form):
         size = settings.items or gram_size(public.unit, public.items, reach)
         size = min(size, public.items)
         if reach < LEAST[public.unit] or size < 2:
-            alone = (
+            notice = (
                 "People x noise is too little for pairs of items to stand out: popularity "
                 "takes all the budget."
             )
-            return Plan(public.unit, (popularity_round(public, settings, 1.0),), (alone,))
+            return Plan(public.unit, (popularity_round(public, settings, 1.0),), (notice,))
         popular = popularity_share(public)
-        first = popularity_round(public, settings, popular)
-        rest = 1 - popular
+        popularity = popularity_round(public, settings, popular)
+        remaining = 1 - popular
         if public.unit == "user":
-            rounds = (first, *whole_people(public, settings, size, rest))
+            rounds = (popularity, *whole_people(public, settings, size, remaining))
         else:
-            rounds = (first, *single_likes(public, settings, size, rest))
+            rounds = (popularity, *single_likes(public, settings, size, remaining))
         story = (
             f"Popularity takes {100 * popular:.0f} % of the budget, the Gram the rest.",
             f"The Gram covers the {size:,} most liked items: by rule from people x noise.",
@@ -154,7 +154,7 @@ def popularity_round(
     """How much each item is liked: at `user` rows of norm 1, at `rating` plain counts. What was
     released of it before counts by its noise."""
     whole_person = public.unit == "user"
-    one = settings.even**-0.5 if whole_person else 1.0
+    unit_weight = settings.even**-0.5 if whole_person else 1.0
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
         weights = np.ones(len(block.item))
@@ -169,15 +169,15 @@ def popularity_round(
             part = sd**2 / (sd**2 + state.counted_sd**2)
             raw = part * state.counted + (1 - part) * raw
             sd *= float(np.sqrt(1 - part))
-        found = denoise_weights(
+        denoised = denoise_weights(
             raw,
             sd,
-            low=0.5 * one,
-            high=state.people * one,
-            mean=max(float(raw.mean()), one),
+            low=0.5 * unit_weight,
+            high=state.people * unit_weight,
+            mean=max(float(raw.mean()), unit_weight),
             doubt=1.0,
         )
-        return replace(state, weight=found.mean, counted=raw, counted_sd=sd)
+        return replace(state, weight=denoised.mean, counted=raw, counted_sd=sd)
 
     bound: Bound = RowClip(1.0) if whole_person else CellClip(1.0)
     part = Part("weights", public.items, bound, share=share)
@@ -196,18 +196,18 @@ def gram_round(public: Public, settings: EaseSettings, size: int, share: float) 
     """Which of the most liked items are liked by the same people: everybody's pairs."""
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
-        index = places(state.weight, size)[block.item]
+        index = matrix_rows(state.weight, size)[block.item]
         return {"gram": Rows(block.ptr, index, np.ones((len(index), 1)))}
 
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         head = head_of(state.weight, size)
-        own = diagonal(state.weight[head], state.people, False)
+        item_diagonal = diagonal(state.weight[head], state.people, False)
         noisy = released["gram"]
         chance = by_chance(float(state.weight.sum()), size)
         sd = float(np.hypot(noisy.sd, chance))
-        found = beside_popularity(noisy.value, sd, state.weight[head], settings.rank)
-        ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
-        return replace(state, between=ease(found, ridge), head=head)
+        item_factors = beside_popularity(noisy.value, sd, state.weight[head], settings.rank)
+        ridge = OWN_RIDGE * item_diagonal + MEAN_RIDGE * item_diagonal.mean()
+        return replace(state, between=ease(item_factors, ridge), head=head)
 
     bound = EntryGram(size, CellClip(1.0, FINE), OFFSET)
     part = Part("gram", size, bound, share=share, form="gram")
@@ -225,10 +225,10 @@ def single_likes(
         likes = float(state.weight.sum()) / state.people
         return single_pairs_tell(likes, reach, size) < LEAST_TOLD_RATING
 
-    again = popularity_round(public, settings, share, "popularity again")
+    repeat = popularity_round(public, settings, share, "popularity again")
     return (
         gram_round(public, settings, size, share),
-        replace(again, instead="gram", chosen=drowns),
+        replace(repeat, instead="gram", chosen=drowns),
     )
 
 
@@ -239,24 +239,24 @@ def whole_people(
     `tacit.methods.item_item.likes_rows`); or popularity once more, where the likes of a person
     are too few for that."""
     reach = people_by_noise(public)
-    most = share * (1 - ALONG_SHARE)
+    gram_share = share * (1 - ALONG_SHARE)
 
     def drowns(state: EaseState) -> bool:
         return told_by_pairs(state, reach, size) < LEAST_TOLD
 
-    again = popularity_round(public, settings, most, "popularity again")
+    repeat = popularity_round(public, settings, gram_share, "popularity again")
     return (
-        centred_gram_round(settings, size, most),
-        replace(again, instead="gram", chosen=drowns),
+        centred_gram_round(settings, size, gram_share),
+        replace(repeat, instead="gram", chosen=drowns),
         along_round(size, share * ALONG_SHARE),
     )
 
 
 def told_by_pairs(state: EaseState, reach: float, size: int) -> float:
     """How far pairs stand out of the noise's spectrum, by what was released."""
-    each = float(state.weight.sum()) / state.people
+    mean_weight = float(state.weight.sum()) / state.people
     # A person of n likes has n weights of 1/sqrt(n).
-    return pairs_tell(each**2, reach, size)
+    return pairs_tell(mean_weight**2, reach, size)
 
 
 def pairs_tell(likes: float, reach: float, size: int) -> float:
@@ -292,16 +292,16 @@ def centred_gram_round(settings: EaseSettings, size: int, share: float) -> Round
     """Which of the most liked items are liked by the same people, beyond popularity."""
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
-        index = places(state.weight, size)[block.item]
-        made = centred_likes(block, index, common_of(state, size))
-        return {"gram": made.rest}
+        index = matrix_rows(state.weight, size)[block.item]
+        centred = centred_likes(block, index, common_of(state, size))
+        return {"gram": centred.rest}
 
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         noisy = released["gram"]
         chance = by_chance(state.people, size)
         sd = float(np.hypot(noisy.sd, chance))
-        found = cleaned(noisy.value, sd, settings.rank - 1)
-        return replace(state, loadings=found)
+        item_factors = cleaned(noisy.value, sd, settings.rank - 1)
+        return replace(state, loadings=item_factors)
 
     part = Part("gram", size, FactorGram(), share=share, form="gram", centred=True)
     return Round("gram", (part,), contribute, absorb)
@@ -311,9 +311,9 @@ def along_round(size: int, share: float) -> Round:
     """How much of everybody's likes lies along popularity; then the weights between items."""
 
     def contribute(block: Block, state: EaseState) -> Mapping[str, Rows]:
-        index = places(state.weight, size)[block.item]
-        made = centred_likes(block, index, common_of(state, size))
-        return {"along": person_rows(made.along[:, None])}
+        index = matrix_rows(state.weight, size)[block.item]
+        centred = centred_likes(block, index, common_of(state, size))
+        return {"along": person_rows(centred.along[:, None])}
 
     def absorb(state: EaseState, released: Mapping[str, Released]) -> EaseState:
         if state.loadings is NOT_YET:  # popularity was measured once more
@@ -322,13 +322,13 @@ def along_round(size: int, share: float) -> Round:
             return state
         head = head_of(state.weight, size)
         along = max(float(released["along"].value[0, 0]), 0.0)
-        own = diagonal(state.weight[head], state.people, True)
+        item_diagonal = diagonal(state.weight[head], state.people, True)
         # A person's squared row has length 1, and what was taken off it.
-        own *= (state.people + along) / own.sum()
+        item_diagonal *= (state.people + along) / item_diagonal.sum()
         popular = np.sqrt(along) * common_of(state, size).whole()
-        found = np.column_stack([popular, state.loadings])
-        made = tempered(found, own, state.weight[head])
-        return replace(state, between=made, head=head)
+        item_factors = np.column_stack([popular, state.loadings])
+        between = tempered(item_factors, item_diagonal, state.weight[head])
+        return replace(state, between=between, head=head)
 
     part = Part("along", 1, RowClip(1.0), share=share)
     return Round("along", (part,), contribute, absorb)
@@ -338,8 +338,8 @@ def gram_size(unit: str, items: int, reach: float) -> int:
     """How many items the Gram covers: as many as the noise allows."""
     whole_person = unit == "user"
     part = items // (4 if whole_person else 2)
-    most = max(2, min(items, max(LEAST_COVERED, part)))
+    limit = max(2, min(items, max(LEAST_COVERED, part)))
     if reach == inf:
-        return most
-    wanted = 1.5 * reach ** (2 / 3) if whole_person else 0.45 * reach
-    return int(np.clip(wanted, min(LEAST_COVERED, most), most))
+        return limit
+    size = 1.5 * reach ** (2 / 3) if whole_person else 0.45 * reach
+    return int(np.clip(size, min(LEAST_COVERED, limit), limit))

@@ -74,40 +74,40 @@ def fit_ease(ptr: NDArray[np.int64], item: NDArray[np.uint32], items: int) -> Ea
     likes = csr_array((ones, item, ptr), shape=(len(ptr) - 1, items))
     count = np.bincount(item, minlength=items)
     order = np.argsort(-count, kind="stable")
-    known = max(int((count >= LEAST_LIKES).sum()), TRIED_ITEMS)
-    head = np.sort(order[: min(known, MOST_ITEMS)])
+    item_count = max(int((count >= LEAST_LIKES).sum()), TRIED_ITEMS)
+    head = np.sort(order[: min(item_count, MOST_ITEMS)])
     ways = best_ways(likes[:, np.sort(order[:TRIED_ITEMS])])
     inside = likes[:, head]
     grams = dict[LikeRows, Gram]()
-    made = list[LowRankEase]()
+    weights = list[LowRankEase]()
     for way in ways:
         if way.rows not in grams:
             grams[way.rows] = gram_of(inside, way.rows)
-        made.append(weights_of(grams[way.rows], way))
-    return EaseFit(head, blended(made, len(head)))
+        weights.append(weights_of(grams[way.rows], way))
+    return EaseFit(head, blended(weights, len(head)))
 
 
-def blended(made: list[LowRankEase], items: int) -> LowRankEase:
+def blended(weights: list[LowRankEase], items: int) -> LowRankEase:
     """The mean of weights that are made equally large, in `MOST_RANK` factors; nothing of
     none."""
-    sizes = [max(size_of(one), TINY) for one in made]
-    usual = float(np.mean(sizes)) if made else 0.0
+    sizes = [max(size_of(part), TINY) for part in weights]
+    usual = float(np.mean(sizes)) if weights else 0.0
     left, right = [np.zeros((items, 0))], [np.zeros((items, 0))]
-    for one, size in zip(made, sizes, strict=True):
-        left.append(one.left * (usual / size / len(made)))
-        right.append(one.right)
+    for part, size in zip(weights, sizes, strict=True):
+        left.append(part.left * (usual / size / len(weights)))
+        right.append(part.right)
     return narrowed(LowRankEase(np.hstack(left), np.hstack(right)))
 
 
-def narrowed(made: LowRankEase) -> LowRankEase:
+def narrowed(between: LowRankEase) -> LowRankEase:
     """The nearest product of at most `MOST_RANK` factors."""
-    if made.left.shape[1] <= MOST_RANK:
-        return made
-    left, first = np.linalg.qr(made.left)
-    right, second = np.linalg.qr(made.right)
-    turn, value, back = np.linalg.svd(first @ second.T)
-    kept = min(MOST_RANK, len(value))
-    return LowRankEase((left @ turn[:, :kept]) * value[:kept], right @ back[:kept].T)
+    if between.left.shape[1] <= MOST_RANK:
+        return between
+    left, left_triangle = np.linalg.qr(between.left)
+    right, right_triangle = np.linalg.qr(between.right)
+    rotation, value, back = np.linalg.svd(left_triangle @ right_triangle.T)
+    rank = min(MOST_RANK, len(value))
+    return LowRankEase((left @ rotation[:, :rank]) * value[:rank], right @ back[:rank].T)
 
 
 def best_ways(likes: Any) -> list[Way]:
@@ -120,61 +120,61 @@ def best_ways(likes: Any) -> list[Way]:
     if len(able) < FOLDS:
         return [WAYS[0]]
     folds = np.array_split(able, FOLDS)
-    most = TRIED_PEOPLE * TRIED_ITEMS // max(likes.shape[1], 1)
-    if len(able) > FOLDS * most:
-        folds = [able[:most]]
+    fold_limit = TRIED_PEOPLE * TRIED_ITEMS // max(likes.shape[1], 1)
+    if len(able) > FOLDS * fold_limit:
+        folds = [able[:fold_limit]]
     draws = DRAWS if len(able) < FEW_PEOPLE else 1
-    found = np.mean(
+    recall = np.mean(
         [np.hstack([recalls(likes, held, rng) for held in folds]) for _ in range(draws)], axis=0
     )
-    order = np.argsort(-found.mean(axis=1), kind="stable").tolist()
-    able_ways = [each for each in order if each != POPULARITY]
+    order = np.argsort(-recall.mean(axis=1), kind="stable").tolist()
+    able_ways = [index for index in order if index != POPULARITY]
     if order[0] == POPULARITY:
-        able_ways = [each for each in able_ways if WAYS[each].liked]
-    first = able_ways[0]
-    behind = found[first] - found
-    error = behind.std(axis=1) / np.sqrt(found.shape[1])
+        able_ways = [index for index in able_ways if WAYS[index].liked]
+    best = able_ways[0]
+    behind = recall[best] - recall
+    error = behind.std(axis=1) / np.sqrt(recall.shape[1])
     alike = behind.mean(axis=1) <= ALIKE * error
-    return [WAYS[each] for each in able_ways if alike[each]][:BLENDED]
+    return [WAYS[index] for index in able_ways if alike[index]][:BLENDED]
 
 
 def recalls(likes: Any, held: NDArray[np.int64], rng: np.random.Generator) -> Floats:
     """Of each way, and of popularity: how much it finds of what is hidden of each of the people
     held back."""
-    kept = np.ones(likes.shape[0], bool)
-    kept[held] = False
-    train = likes[kept]
-    seen = likes[held].toarray() > 0
-    hidden = _hidden(seen, rng)
-    given = (seen & ~hidden).astype(np.float32)
+    in_training = np.ones(likes.shape[0], bool)
+    in_training[held] = False
+    train = likes[in_training]
+    liked = likes[held].toarray() > 0
+    hidden = _hide_likes(liked, rng)
+    visible = (liked & ~hidden).astype(np.float32)
     count = np.asarray(train.sum(axis=0), np.float64).ravel()
     # Who has told little gets more of what all like, in every list from `ease`.
-    told = given + PRIOR_LIKES * count / max(float(count.sum()), TINY)
-    told = told.astype(np.float32)
+    profiles = visible + PRIOR_LIKES * count / max(float(count.sum()), TINY)
+    profiles = profiles.astype(np.float32)
     grams = dict[LikeRows, Gram]()
     out = list[Floats]()
     for way in WAYS:
         if way.rows not in grams:
             grams[way.rows] = gram_of(train, way.rows)
-        made = weights_of(grams[way.rows], way)
-        out.append(_found((told @ made.left) @ made.right.T, given, hidden))
+        between = weights_of(grams[way.rows], way)
+        out.append(_recall((profiles @ between.left) @ between.right.T, visible, hidden))
     popular = np.tile(count, (len(held), 1))
-    return np.array([*out, _found(popular, given, hidden)])
+    return np.array([*out, _recall(popular, visible, hidden)])
 
 
-def _hidden(seen: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
+def _hide_likes(liked: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
     """Some of everybody's likes."""
-    likes = seen.sum(axis=1)
-    many = np.clip(np.rint(HIDDEN * likes), 1, np.maximum(likes - 1, 1))
-    drawn = np.where(seen, rng.random(seen.shape), np.inf)
-    rank = drawn.argsort(axis=1).argsort(axis=1)
-    return np.asarray(seen & (rank < many[:, None]))
+    likes = liked.sum(axis=1)
+    hidden_count = np.clip(np.rint(HIDDEN * likes), 1, np.maximum(likes - 1, 1))
+    scores = np.where(liked, rng.random(liked.shape), np.inf)
+    rank = scores.argsort(axis=1).argsort(axis=1)
+    return np.asarray(liked & (rank < hidden_count[:, None]))
 
 
-def _found(score: Floats, given: Floats, hidden: NDArray[np.bool_]) -> Floats:
+def _recall(score: Floats, visible: Floats, hidden: NDArray[np.bool_]) -> Floats:
     """What share of each person's hidden likes her list holds."""
-    score[given > 0] = -np.inf
-    most = np.maximum(np.minimum(hidden.sum(axis=1), PLACES), 1)
+    score[visible > 0] = -np.inf
+    findable = np.maximum(np.minimum(hidden.sum(axis=1), PLACES), 1)
     best = np.argpartition(-score, min(PLACES, score.shape[1] - 1), axis=1)
     listed = np.take_along_axis(hidden, best[:, :PLACES], axis=1)
-    return np.asarray(listed.sum(axis=1) / most)
+    return np.asarray(listed.sum(axis=1) / findable)

@@ -66,7 +66,7 @@ WHOLE = tuple(LikeRows(power) for power in (0.0, 0.5, 1.0))
 CENTRED = (LikeRows(1.0, True), LikeRows(1.0, True, True))
 SINGLE = (LikeRows(0.5, False, True), LikeRows(1.0, False, True))
 WAYS = (
-    *(Way(*each) for each in product(WHOLE, (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))),
+    *(Way(*arguments) for arguments in product(WHOLE, (0.0, 0.5), (0.6, 1.5, 4.0, 10.0))),
     *(Way(rows, 0.5, mean, rank) for rows, mean, rank in product(WHOLE, (0.6, 4.0), (2, 8, 30))),
     *(Way(rows, 0.5, mean, RANK, TEMPERED) for rows, mean in product(WHOLE, (1.5, 4.0))),
     *(
@@ -74,8 +74,8 @@ WAYS = (
         for rows, mean, liked in product(WHOLE[1:], (4.0, 30.0), (0.3, 1.0))
     ),
     *(
-        Way(rows, own, mean, RANK, less)
-        for rows, (own, mean), less in product(
+        Way(rows, ridge, mean, RANK, less)
+        for rows, (ridge, mean), less in product(
             CENTRED, ((0.35, 0.2), (0.5, 1.5), (0.5, 4.0)), (0.0, TEMPERED)
         )
     ),
@@ -100,25 +100,25 @@ class Gram:
 def gram_of(likes: Any, rows: LikeRows) -> Gram:
     """From a sparse matrix of likes, one row a person."""
     count = np.asarray(likes.sum(axis=0), np.float64).ravel()
-    loadings, own = _centred(likes, rows) if rows.centred else _whole(likes, rows)
-    own = np.maximum(own, LEAST_OWN * max(float(own.mean()), TINY))
-    return Gram(loadings, own, count)
+    item_factors, item_diagonal = _centred(likes, rows) if rows.centred else _uncentred(likes, rows)
+    item_diagonal = np.maximum(item_diagonal, LEAST_OWN * max(float(item_diagonal.mean()), TINY))
+    return Gram(item_factors, item_diagonal, count)
 
 
-def _whole(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
+def _uncentred(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
     length = np.asarray(likes.sum(axis=1)).ravel()
-    each = (length + OFFSET) ** (-rows.power / 2)
-    made = likes.multiply(each[:, None]).tocsr()
-    matrix = np.asarray((made.T @ made).todense())
-    own = matrix.diagonal().copy()
+    row_weight = (length + OFFSET) ** (-rows.power / 2)
+    scaled = likes.multiply(row_weight[:, None]).tocsr()
+    matrix = np.asarray((scaled.T @ scaled).todense())
+    item_diagonal = matrix.diagonal().copy()
     if rows.chance:
         count = np.asarray(likes.sum(axis=0), np.float64).ravel()
         # A row of n likes has the squared length n^(1 - power).
         squared = float((length ** (2 - 2 * rows.power)).sum())
-        sd = by_chance(squared, len(own))
-        return beside_popularity(_precise(matrix), sd, count, RANK), own
-    found = shrink_spectrum(_precise(matrix), 0.0, RANK)
-    return np.asarray(found.loadings, np.float64), own
+        sd = by_chance(squared, len(item_diagonal))
+        return beside_popularity(_precise(matrix), sd, count, RANK), item_diagonal
+    spectrum = shrink_spectrum(_precise(matrix), 0.0, RANK)
+    return np.asarray(spectrum.loadings, np.float64), item_diagonal
 
 
 def _centred(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
@@ -129,16 +129,16 @@ def _centred(likes: Any, rows: LikeRows) -> tuple[Floats, Floats]:
     popular = likes.T @ (1.0 / even)
     popular = popular / max(float(np.sqrt((popular**2).sum())), TINY)
     along = likes @ popular
-    each = 1.0 / (np.maximum(length - along**2, 0.0) + CENTRED_OFFSET)
-    matrix = np.asarray((likes.multiply(each[:, None]).T @ likes).todense())
-    own = matrix.diagonal().copy()
-    cross = np.outer(likes.T @ (each * along), popular)
-    common = float((each * along**2).sum())
+    row_weight = 1.0 / (np.maximum(length - along**2, 0.0) + CENTRED_OFFSET)
+    matrix = np.asarray((likes.multiply(row_weight[:, None]).T @ likes).todense())
+    item_diagonal = matrix.diagonal().copy()
+    cross = np.outer(likes.T @ (row_weight * along), popular)
+    common = float((row_weight * along**2).sum())
     matrix += common * np.outer(popular, popular) - cross - cross.T
     sd = by_chance(len(length), len(popular)) if rows.chance else 0.0
-    rest = cleaned(_precise(matrix), sd, RANK - 1)
-    loadings = [np.sqrt(common) * popular, rest]
-    return np.column_stack(loadings).astype(np.float64), own
+    remaining = cleaned(_precise(matrix), sd, RANK - 1)
+    item_factors = [np.sqrt(common) * popular, remaining]
+    return np.column_stack(item_factors).astype(np.float64), item_diagonal
 
 
 def _precise(matrix: Floats) -> NDArray[Any]:
@@ -148,27 +148,27 @@ def _precise(matrix: Floats) -> NDArray[Any]:
 def weights_of(gram: Gram, way: Way) -> LowRankEase:
     """The weights of one way."""
     rank = way.rank - 1 if way.liked else way.rank
-    loadings = np.ascontiguousarray(gram.loadings[:, :rank])
-    made = ease(loadings, way.own * gram.own + way.mean * gram.own.mean())
+    item_factors = np.ascontiguousarray(gram.loadings[:, :rank])
+    between = ease(item_factors, way.own * gram.own + way.mean * gram.own.mean())
     if way.liked:
-        return _with_popularity(made, gram.likes, way.liked)
+        return _with_popularity(between, gram.likes, way.liked)
     if not way.less:
-        return made
+        return between
     likes = np.maximum(gram.likes, LEAST_LIKED)
     less = (likes / likes.mean()) ** -way.less
-    return LowRankEase(made.left, made.right * less.astype(np.float32)[:, None])
+    return LowRankEase(between.left, between.right * less.astype(np.float32)[:, None])
 
 
-def _with_popularity(made: LowRankEase, likes: Floats, times: float) -> LowRankEase:
+def _with_popularity(between: LowRankEase, likes: Floats, times: float) -> LowRankEase:
     """One more factor, the same for every like."""
-    usual = size_of(made) / len(likes)
+    usual = size_of(between) / len(likes)
     share = likes / max(float(np.sqrt((likes**2).mean())), TINY)
-    one = np.ones((len(likes), 1), np.float32)
+    ones = np.ones((len(likes), 1), np.float32)
     popular = (times * usual * share).astype(np.float32)[:, None]
-    return LowRankEase(np.hstack([made.left, one]), np.hstack([made.right, popular]))
+    return LowRankEase(np.hstack([between.left, ones]), np.hstack([between.right, popular]))
 
 
-def size_of(made: LowRankEase) -> float:
+def size_of(between: LowRankEase) -> float:
     """The root of the sum of squares of all weights."""
-    products = (made.left.T @ made.left) * (made.right.T @ made.right)
+    products = (between.left.T @ between.left) * (between.right.T @ between.right)
     return float(np.sqrt(max(float(products.sum()), 0.0)))

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 @njit(cache=True, nogil=True)
 def centred_factors(
     ptr: NDArray[np.int64],
-    rest: Floats,
+    residuals: Floats,
     inside: NDArray[np.bool_],
     clip: float,
     shrink: float,
@@ -25,18 +25,18 @@ def centred_factors(
     """y/sqrt(|y|^2 + offset) over the cells `inside`, y = residuals less the person's own
     shrunk mean, clamped."""
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         total = 0.0
-        for cell in range(first, last):
-            total += min(max(rest[cell], -clip), clip)
-        mean = total / (last - first + shrink)
+        for cell in range(begin, end):
+            total += min(max(residuals[cell], -clip), clip)
+        mean = total / (end - begin + shrink)
         length = offset
-        for cell in range(first, last):
+        for cell in range(begin, end):
             out[cell] = 0.0
             if inside[cell]:
-                y = min(max(min(max(rest[cell], -clip), clip) - mean, -limit), limit)
+                y = min(max(min(max(residuals[cell], -clip), clip) - mean, -limit), limit)
                 out[cell] = y
                 length += y * y
         scale = 1.0 / np.sqrt(length)
-        for cell in range(first, last):
+        for cell in range(begin, end):
             out[cell] *= scale

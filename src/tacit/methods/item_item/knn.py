@@ -40,9 +40,9 @@ from tacit.methods.item_item.plan import (
     MatrixSettings,
     divided,
     first_rounds,
+    full_budget,
     matrix_plan,
     measured,
-    whole_budget,
 )
 from tacit.methods.item_item.rows import (
     FINE,
@@ -51,8 +51,8 @@ from tacit.methods.item_item.rows import (
     centred_cells,
     factors,
     head_of,
+    matrix_rows,
     over_length,
-    places,
     residuals,
 )
 from tacit.methods.item_item.state import MatrixState
@@ -122,8 +122,8 @@ class ItemKNN(Method):
                 "neighbours is a setting of the paper's non-private baseline",
                 remedy="say --calibration none, or keep=N for the private one",
             )
-        made: Form = import_module(PRINTED).PlainForm(self)
-        return made
+        form: Form = import_module(PRINTED).PlainForm(self)
+        return form
 
 
 class GramForm(Form):
@@ -136,8 +136,8 @@ class GramForm(Form):
         """First-order rounds, then the Gram; after a start the first-order rounds alone."""
         if public.start is None:
             return matrix_plan(public, self.settings, self.measure)
-        seen = measured(public)
-        rounds = whole_budget(first_rounds(seen, divided(seen)))
+        facts = measured(public)
+        rounds = full_budget(first_rounds(facts, divided(facts)))
         return Plan(public.unit, rounds, (STARTED,))
 
     def measure(self, public: Public, size: int, share: float) -> Round:
@@ -150,7 +150,7 @@ class GramForm(Form):
         pure = is_pure(public.budget)
 
         def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
-            index = places(state.weights.mean, size)[block.item]
+            index = matrix_rows(state.weights.mean, size)[block.item]
             if not self.method.centres:
                 row = (block.value + (LOWEST + HIGHEST) / 2) / HIGHEST
                 if whole_person:
@@ -175,16 +175,16 @@ class GramForm(Form):
 
         bound: Bound = FactorGram(norm="l1" if pure else "l2", diagonal=twin)
         if not whole_person:
-            own = centred_cells(public) if self.method.centres else CellClip(1.0, FINE)
-            bound = EntryGram(size, own, OFFSET)
+            cell_bound = centred_cells(public) if self.method.centres else CellClip(1.0, FINE)
+            bound = EntryGram(size, cell_bound, OFFSET)
         part = Part("gram", size, bound, share=share, form="gram")
         return Round("gram", (part,), contribute, absorb)
 
     def _diagonal(self, weight: Floats, people: float, whole_person: bool) -> Floats:
         """What the diagonal would be, from released weights: W v sqrt(c)/(v c + k), or W
         v/sqrt(v c + k)."""
-        each = max(float(weight.sum()) / people, 1.0)
-        count = BUSY * (each**2 if whole_person else each)
+        mean_count = max(float(weight.sum()) / people, 1.0)
+        count = BUSY * (mean_count**2 if whole_person else mean_count)
         length = self.method.variance * count + OFFSET
         over = np.sqrt(count) / length if whole_person else length**-0.5
         return np.asarray(weight * self.method.variance * over)

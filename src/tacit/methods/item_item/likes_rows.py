@@ -48,10 +48,10 @@ class Common:
 def common_part(weight: Floats, people: float) -> Common:
     """p from the popularity of the rows of a matrix, over as many of them as `WORK` allows."""
     size = len(weight)
-    most = int(np.clip(np.sqrt(WORK / max(people, 1.0)), 1, size))
-    rows = np.sort(np.argsort(-weight, kind="stable")[:most])
+    row_count = int(np.clip(np.sqrt(WORK / max(people, 1.0)), 1, size))
+    rows = np.sort(np.argsort(-weight, kind="stable")[:row_count])
     length = np.sqrt((weight[rows] ** 2).sum())
-    along = weight[rows] / length if length > 0 else np.zeros(most)
+    along = weight[rows] / length if length > 0 else np.zeros(row_count)
     return Common(rows, np.asarray(along, np.float64), size)
 
 
@@ -76,17 +76,17 @@ def centred_likes(block: Block, index: NDArray[np.uint32], common: Common) -> Ce
     person, liked = person[inside], index[inside].astype(np.int64)
     slot = np.full(common.size, -1, np.int64)
     slot[common.rows] = np.arange(len(common.rows))
-    place = slot[liked]
-    shared = place >= 0
+    column = slot[liked]
+    shared = column >= 0
     # |x - c p|^2 = |x|^2 - c^2, as p has length 1 and c = x.p.
     # Of no cells at all numpy counts in integers, which have no -0.
-    length = np.bincount(person[shared], common.along[place[shared]], minlength=people).astype(
+    length = np.bincount(person[shared], common.along[column[shared]], minlength=people).astype(
         np.float64
     )
     count = np.bincount(person, minlength=people)
     scale = 1.0 / np.sqrt(np.maximum(count - length**2, 0.0) + OFFSET)
     dense = -length[:, None] * common.along
-    dense[person[shared], place[shared]] += 1.0
+    dense[person[shared], column[shared]] += 1.0
     dense *= scale[:, None]
     rows = _merged(dense, common.rows, person[~shared], liked[~shared], scale)
     return CentredLikes(rows, (length * scale) ** 2)
@@ -96,21 +96,21 @@ def _merged(
     dense: Floats,
     columns: NDArray[np.int64],
     person: NDArray[np.int64],
-    other: NDArray[np.int64],
+    other_likes: NDArray[np.int64],
     scale: Floats,
 ) -> Rows:
     """The dense part of each row, and behind it the person's other likes."""
     people, width = dense.shape
-    more = np.bincount(person, minlength=people)
-    ptr = np.concatenate([[0], np.cumsum(width + more)]).astype(np.int64)
+    other_counts = np.bincount(person, minlength=people)
+    ptr = np.concatenate([[0], np.cumsum(width + other_counts)]).astype(np.int64)
     index = np.empty(ptr[-1], np.int64)
     value = np.empty(ptr[-1])
     at = ptr[:-1, None] + np.arange(width)
     index[at] = columns
     value[at] = dense
     # Cells come in the order of the people: the k-th of a person goes k behind her dense part.
-    first = np.concatenate([[0], np.cumsum(more)])[:-1]
-    behind = ptr[person] + width + np.arange(len(person)) - first[person]
-    index[behind] = other
+    offsets = np.concatenate([[0], np.cumsum(other_counts)])[:-1]
+    behind = ptr[person] + width + np.arange(len(person)) - offsets[person]
+    index[behind] = other_likes
     value[behind] = scale[person]
     return Rows(ptr, index, value[:, None])

@@ -34,17 +34,17 @@ def first_arrays(
 ) -> Arrays:
     """What every method with a matrix publishes: baseline, doubt, loadings of the personal
     model, and weights."""
-    made, _ = loadings(
+    matrix, _ = loadings(
         state.weights.popularity,
         public_design(public),
-        effects=state.effects.mean,
+        item_biases=state.effects.mean,
         level_variance=state.level.variance,
         learned=learned,
     )
     return {
         "baseline": state.baseline.astype(np.float32),
         "variance": state.effects.variance.astype(np.float32),
-        "loadings": made.astype(np.float32),
+        "loadings": matrix.astype(np.float32),
         "weight": state.weights.mean.astype(np.float32),
     }
 
@@ -67,13 +67,13 @@ def neighbour_lists(items: int, head: NDArray[np.int64], near: Neighbours) -> Ar
     return compress(index, value)
 
 
-def carried_over(old: Shared, catalogue: Catalogue) -> Arrays:
+def carried_over(previous: Shared, catalogue: Catalogue) -> Arrays:
     """The neighbours of a published model, as rows of another catalogue; items that it
     lacks are left out."""
-    row = np.array([catalogue.index.get(name, -1) for name in old.catalogue.ids], np.int64)
-    owner = row[np.repeat(np.arange(len(row)), np.diff(old.arrays["start"]))]
-    near = row[old.arrays["neighbour"]]
-    value = old.arrays["similarity"]
+    row = np.array([catalogue.index.get(name, -1) for name in previous.catalogue.ids], np.int64)
+    owner = row[np.repeat(np.arange(len(row)), np.diff(previous.arrays["start"]))]
+    near = row[previous.arrays["neighbour"]]
+    value = previous.arrays["similarity"]
     order = np.argsort(owner, kind="stable")
     order = order[(owner[order] >= 0) & (near[order] >= 0)]
     counts = np.bincount(owner[order], minlength=len(catalogue))

@@ -22,9 +22,9 @@ from tacit.methods.item_item.rows import (
     FINE,
     centred,
     centred_cells,
-    counted,
+    counts_inside,
     head_of,
-    places,
+    matrix_rows,
     residuals,
 )
 from tacit.methods.item_item.state import MatrixState
@@ -53,23 +53,23 @@ def pair_round(public: Public, size: int, share: float) -> Round:
     pure = is_pure(public.budget)
 
     def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
-        index = places(state.weights.mean, size)[block.item]
+        index = matrix_rows(state.weights.mean, size)[block.item]
         rating = residuals(block, state)
-        one = np.ones(len(index))
+        weight = np.ones(len(index))
         if whole_person:
             inside = index < size
-            count = np.maximum(counted(block, inside), 1)
+            count = np.maximum(counts_inside(block, inside), 1)
             scale = 1.0 / (count if pure else np.sqrt(count))
             rating = scale * centred(block, rating, inside)
-            one = scale * inside
+            weight = scale * inside
         return {
             "covariance": Rows(block.ptr, index, rating[:, None]),
-            "weights": Rows(block.ptr, index, one[:, None]),
+            "weights": Rows(block.ptr, index, weight[:, None]),
         }
 
     def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
         head = head_of(state.weights.mean, size)
-        found = paper_clean(
+        factor = paper_clean(
             precise(released["covariance"].value),
             precise(released["weights"].value),
             state.weights.mean[head],
@@ -77,8 +77,8 @@ def pair_round(public: Public, size: int, share: float) -> Round:
             shrink_diagonal=PULL,
             shrink_off=_shrinkage(released["weights"]),
         )
-        learned = np.zeros((public.items, found.shape[1]))
-        learned[head] = found
+        learned = np.zeros((public.items, factor.shape[1]))
+        learned[head] = factor
         return replace(state, learned=learned)
 
     ratings: Bound
@@ -90,9 +90,9 @@ def pair_round(public: Public, size: int, share: float) -> Round:
         power = 1.0 if pure else 0.5
         ratings = CountedGram(size, centred_cells(public), grid=grid, power=power)
         ones = CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power)
-    rest = (1 - WEIGHTS) * share
+    covariance_share = (1 - WEIGHTS) * share
     parts = (
-        Part("covariance", size, ratings, share=rest, form="gram"),
+        Part("covariance", size, ratings, share=covariance_share, form="gram"),
         Part("weights", size, ones, share=WEIGHTS * share, form="gram"),
     )
     return Round("covariance", parts, contribute, absorb)

@@ -17,7 +17,7 @@ from pydantic import Field
 from tacit.methods.base import Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.rule import level_share, strength
+from tacit.methods.first_order.rule import global_mean_share, strength
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Round
 
@@ -33,7 +33,7 @@ FULL_RATINGS = 800.0
 COVERED = {"user": 0.07, "rating": 0.3}
 """Items that the matrix covers, for a unit of people x mu."""
 LEAST_COVERED = 50
-WEIGHTS, EFFECTS = 0.31, 0.69
+WEIGHTS, ITEM_BIASES = 0.31, 0.69
 """Of what matrix and level leave: item weights, and all sweeps of item effects."""
 RANK = 60
 """Factors at most, unless told."""
@@ -70,13 +70,13 @@ class Division:
 
 def matrix_plan(public: Public, settings: MatrixSettings, measure: Measure) -> Plan:
     """Level, item weights and two sweeps of effects; then the matrix."""
-    seen = measured(public)
-    division = divided(seen)
-    size = covered(seen, settings)
-    rounds = (*first_rounds(seen, division), measure(seen, size, division.matrix))
-    taken = f"{100 * division.matrix:.0f} % of the budget"
+    facts = measured(public)
+    division = divided(facts)
+    size = covered(facts, settings)
+    rounds = (*first_rounds(facts, division), measure(facts, size, division.matrix))
+    percent = f"{100 * division.matrix:.0f} % of the budget"
     story = (
-        f"The matrix takes {taken}, over the {size:,} items of largest weight.",
+        f"The matrix takes {percent}, over the {size:,} items of largest weight.",
         "Both numbers follow by rule from people x noise.",
         FIRST_STORY,
     )
@@ -92,29 +92,32 @@ def divided(public: Public) -> Division:
     """The shares of a plan with a matrix."""
     mu = strength(public.budget)
     matrix = matrix_share(public.unit, people_by_noise(public))
-    level = level_share(public.people, mu * sqrt(1 - matrix))
-    rest = (1 - matrix) * (1 - level)
+    level = global_mean_share(public.people, mu * sqrt(1 - matrix))
+    after_level = (1 - matrix) * (1 - level)
     return Division(
         mu,
         matrix,
         level=(1 - matrix) * level,
-        weights=WEIGHTS * rest,
-        sweep=EFFECTS * rest / SWEEPS,
+        weights=WEIGHTS * after_level,
+        sweep=ITEM_BIASES * after_level / SWEEPS,
     )
 
 
 def first_rounds(public: Public, division: Division) -> tuple[Round, ...]:
     """What is measured before the matrix."""
-    first = FirstOrder.of(public)
+    first_order = FirstOrder.of(public)
     spread = 1 / (division.mu * sqrt(division.sweep))
     return (
-        first.people(division.level),
-        first.weights(division.weights),
-        *(first.effects(f"effects {i}", division.sweep, spread) for i in range(1, SWEEPS + 1)),
+        first_order.people(division.level),
+        first_order.weights(division.weights),
+        *(
+            first_order.effects(f"effects {i}", division.sweep, spread)
+            for i in range(1, SWEEPS + 1)
+        ),
     )
 
 
-def whole_budget(rounds: Sequence[Round]) -> tuple[Round, ...]:
+def full_budget(rounds: Sequence[Round]) -> tuple[Round, ...]:
     """The same rounds, with the whole budget between them."""
     total = sum(part.share for round_ in rounds for part in round_.parts)
     return tuple(
@@ -143,6 +146,6 @@ def covered(public: Public, settings: MatrixSettings) -> int:
     at most half the catalogue."""
     if settings.items is not None:
         return min(settings.items, public.items)
-    most = max(2, min(public.items, max(LEAST_COVERED, public.items // 2)))
-    wanted = min(COVERED[public.unit] * people_by_noise(public), most)
-    return int(np.clip(wanted, min(LEAST_COVERED, most), most))
+    limit = max(2, min(public.items, max(LEAST_COVERED, public.items // 2)))
+    size = min(COVERED[public.unit] * people_by_noise(public), limit)
+    return int(np.clip(size, min(LEAST_COVERED, limit), limit))

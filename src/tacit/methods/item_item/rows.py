@@ -29,24 +29,24 @@ FINE = 2**12
 Floats = NDArray[np.float64]
 
 
-def places(weight: Floats, size: int) -> NDArray[np.uint32]:
+def matrix_rows(weight: Floats, size: int) -> NDArray[np.uint32]:
     """Row of each item in the matrix, ascending with the item; `size` for items that it
     leaves out."""
     head = np.sort(np.argsort(-np.asarray(weight), kind="stable")[:size])
-    place = np.full(len(weight), size, np.uint32)
-    place[head] = np.arange(len(head), dtype=np.uint32)
-    return place
+    rows = np.full(len(weight), size, np.uint32)
+    rows[head] = np.arange(len(head), dtype=np.uint32)
+    return rows
 
 
 def head_of(weight: Floats, size: int) -> NDArray[np.int64]:
     """The items that the matrix covers, ascending."""
-    return np.flatnonzero(places(weight, size) < size)
+    return np.flatnonzero(matrix_rows(weight, size) < size)
 
 
 def residuals(block: Block, state: MatrixState) -> Floats:
     """What level and item effects leave of each rating."""
-    effect = state.effects.mean[block.item]
-    return np.asarray(block.value - state.level.mean - effect)
+    item_bias = state.effects.mean[block.item]
+    return np.asarray(block.value - state.level.mean - item_bias)
 
 
 def centred_cells(public: Public) -> CentredCells:
@@ -54,34 +54,34 @@ def centred_cells(public: Public) -> CentredCells:
     return CentredCells(public.items, CLIP, FICTITIOUS, CLAMP, FINE)
 
 
-def centred(block: Block, rest: Floats, inside: NDArray[np.bool_]) -> Floats:
+def centred(block: Block, residuals: Floats, inside: NDArray[np.bool_]) -> Floats:
     """Residuals less the person's own shrunk mean, clamped; 0 outside the matrix. For
     bounds on whole people."""
     from tacit.kernels.rows import shrunk_means
 
-    rest = np.clip(rest, -CLIP, CLIP)
-    own = np.empty(len(block.people))
-    shrunk_means(block.ptr, rest, FICTITIOUS, CLIP, own)
-    rest = np.clip(rest - np.repeat(own, np.diff(block.ptr)), -CLAMP, CLAMP)
-    return np.where(inside, rest, 0.0)
+    residuals = np.clip(residuals, -CLIP, CLIP)
+    user_means = np.empty(len(block.people))
+    shrunk_means(block.ptr, residuals, FICTITIOUS, CLIP, user_means)
+    residuals = np.clip(residuals - np.repeat(user_means, np.diff(block.ptr)), -CLAMP, CLAMP)
+    return np.where(inside, residuals, 0.0)
 
 
-def counted(block: Block, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+def counts_inside(block: Block, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
     """For each cell, how many of its person's cells are inside the matrix."""
-    kept = np.concatenate([[0], np.cumsum(inside)])
-    return np.repeat(np.diff(kept[block.ptr]), np.diff(block.ptr))
+    running_count = np.concatenate([[0], np.cumsum(inside)])
+    return np.repeat(np.diff(running_count[block.ptr]), np.diff(block.ptr))
 
 
-def factors(block: Block, rest: Floats, inside: NDArray[np.bool_], pure: bool) -> Floats:
-    """y/sqrt(|y|^2 + offset), or y/(|y|_1 + offset) for an L1 bound, y the residuals `rest`
+def factors(block: Block, residuals: Floats, inside: NDArray[np.bool_], pure: bool) -> Floats:
+    """y/sqrt(|y|^2 + offset), or y/(|y|_1 + offset) for an L1 bound, y the residuals `residuals`
     as `centred`; each person alone."""
     if pure:
-        row = centred(block, rest, inside)
+        row = centred(block, residuals, inside)
         return np.asarray(row / (_summed(block, np.abs(row)) + OFFSET))
     from tacit.methods.item_item.kernels import centred_factors
 
     out = np.empty(len(inside))
-    centred_factors(block.ptr, rest, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out)
+    centred_factors(block.ptr, residuals, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out)
     return out
 
 

@@ -30,13 +30,13 @@ from tacit.methods.item_item.ease import (
     popularity_round,
 )
 from tacit.methods.item_item.plan import people_by_noise
-from tacit.methods.item_item.rows import counted
+from tacit.methods.item_item.rows import counts_inside
 from tacit.methods.item_item.state import EaseState
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
 from tacit.rounds.plan import Plan
-from tacit.rounds.round import AnyState, Block, Part, Released, Round, Steady
+from tacit.rounds.round import AnyState, Block, Part, Released, Round, Stationary
 from tacit.rounds.running import Running
 from tacit.rounds.state import NOT_YET, State
 
@@ -75,7 +75,7 @@ class StreamedEase(EASE):
         size = min(size, public.items)
         if reach < LEAST[public.unit] or size < 2:
             rounds: tuple[Round, ...] = (steadily(popularity_round(public, settings, 1.0)),)
-            told = (
+            story = (
                 "People x noise is too little for pairs of items to stand out: "
                 "popularity takes the rest of the budget."
             )
@@ -84,7 +84,7 @@ class StreamedEase(EASE):
                 steadily(popularity_round(public, settings, 1 - GRAM_SHARE)),
                 running_gram(public, settings, size),
             )
-            told = (
+            story = (
                 f"The Gram covers the {size:,} most liked items of each week, by rule "
                 f"from people x noise, and takes {100 * GRAM_SHARE:.0f} % of the rest."
             )
@@ -92,7 +92,7 @@ class StreamedEase(EASE):
         return Plan(
             public.unit,
             plan.after(count_round(public.people), COUNT_SHARE).rounds,
-            (COUNTED, told, ONCE),
+            (COUNTED, story, ONCE),
         )
 
     def first_state(self, public: Public) -> State:
@@ -109,38 +109,38 @@ def running_gram(public: Public, settings: EaseSettings, size: int) -> Round:
         seats = given_seats(state, width, public.people)
         index = covered(state.weight, seats, size, width)[block.item]
         inside = index < width
-        row = inside / np.sqrt(counted(block, inside) + OFFSET)
+        row = inside / np.sqrt(counts_inside(block, inside) + OFFSET)
         return {"gram": Rows(block.ptr, index, row[:, None])}
 
-    def steady(state: AnyState) -> Mapping[str, Steady]:
+    def steady(state: AnyState) -> Mapping[str, Stationary]:
         """A pair is added while both of its items are covered."""
         seats = given_seats(state, width, public.people)
         index = covered(state.weight, seats, size, width)
-        there = np.zeros(width)
-        there[index[index < width]] = 1.0
+        is_covered = np.zeros(width)
+        is_covered[index[index < width]] = 1.0
         rows, columns = np.triu_indices(width, 1)
-        return {"gram": Steady(there[rows] * there[columns])}
+        return {"gram": Stationary(is_covered[rows] * is_covered[columns])}
 
     def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
         noisy = released["gram"]
         seats = given_seats(state, width, public.people)
         index = covered(state.weight, seats, size, width)
         head = np.flatnonzero(index < width)
-        here = np.ix_(index[head], index[head])
+        cells = np.ix_(index[head], index[head])
         scale, sd = np.ones(noisy.value.shape), noisy.sd
         if isinstance(noisy, Running) and noisy.each is not None:
             scale = np.asarray(noisy.scale, np.float64)
-            sd = float(np.sqrt(np.mean(noisy.each[here] ** 2)))
-        lift = np.minimum(1.0 / np.maximum(scale[here], LEAST_SHOWN), MOST_LIFT)
-        own = diagonal(state.weight[head], state.people, True)
-        found = shrink_spectrum(
-            np.ascontiguousarray(noisy.value[here] * lift),
+            sd = float(np.sqrt(np.mean(noisy.each[cells] ** 2)))
+        lift = np.minimum(1.0 / np.maximum(scale[cells], LEAST_SHOWN), MOST_LIFT)
+        item_diagonal = diagonal(state.weight[head], state.people, True)
+        spectrum = shrink_spectrum(
+            np.ascontiguousarray(noisy.value[cells] * lift),
             sd * float(np.sqrt(np.mean(lift**2))),
             settings.rank,
             margin=MARGIN,
         )
-        ridge = OWN_RIDGE * own + MEAN_RIDGE * own.mean()
-        return replace(state, between=ease(found.loadings, ridge), head=head, seats=seats)
+        ridge = OWN_RIDGE * item_diagonal + MEAN_RIDGE * item_diagonal.mean()
+        return replace(state, between=ease(spectrum.loadings, ridge), head=head, seats=seats)
 
     part = Part("gram", width, FactorGram(), share=GRAM_SHARE, form="gram")
     return Round("gram", (part,), contribute, absorb, steady=steady)
@@ -155,8 +155,8 @@ def given_seats(state: AnyState, width: int, expected: float) -> NDArray[np.int6
     share = min(state.people / max(expected, 1.0), 1.0)
     room = min(max(ceil(width * share), 2), width) - len(seats)
     order = np.argsort(-state.weight, kind="stable")
-    wanted = order[~np.isin(order, seats)][: max(room, 0)]
-    return np.concatenate([seats, wanted.astype(np.int64)])
+    added = order[~np.isin(order, seats)][: max(room, 0)]
+    return np.concatenate([seats, added.astype(np.int64)])
 
 
 def covered(weight: Floats, seats: NDArray[np.int64], size: int, width: int) -> NDArray[np.uint32]:

@@ -13,10 +13,10 @@ from tacit.methods.item_item.covariance import NEIGHBOURS, CovarianceSettings, N
 from tacit.methods.item_item.ease_twin import MOST_ITEMS, MOST_RANK, fit_ease
 from tacit.methods.item_item.knn import GramForm
 from tacit.methods.item_item.matrix import Arrays, neighbour_lists, published
-from tacit.methods.item_item.plan import RANK as TASTES
-from tacit.methods.item_item.plan import whole_budget
+from tacit.methods.item_item.plan import RANK as USER_FACTORS
+from tacit.methods.item_item.plan import full_budget
 from tacit.methods.item_item.state import MatrixState
-from tacit.methods.noiseless.twin import EffectsTwin, GaussianTwin, OnePiece, OnePieceState
+from tacit.methods.noiseless.twin import GaussianTwin, ItemBiasTwin, OnePiece, OnePieceState
 from tacit.methods.refine.neighbour import Product, strongest
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -42,7 +42,7 @@ class CovarianceTwin(GaussianTwin):
 
     def width(self, public: Public) -> int:
         """A person's level, and the rank at most."""
-        return min(super().width(public), 1 + (self.settings.rank or TASTES))
+        return min(super().width(public), 1 + (self.settings.rank or USER_FACTORS))
 
 
 class EaseTwin(OnePiece):
@@ -62,13 +62,13 @@ class EaseTwin(OnePiece):
         """`tacit.methods.item_item.ease_twin`."""
         items = public.items
         rank = self.rank(public)
-        found = fit_ease(block.ptr, block.item, items)
+        fit = fit_ease(block.ptr, block.item, items)
         table = np.zeros((items, 2 + 2 * rank))
         table[:, 0] = np.bincount(block.item, minlength=items)
-        table[found.head, 1] = 1.0
-        used = found.between.left.shape[1]
-        table[found.head, 2 : 2 + used] = found.between.left
-        table[found.head, 2 + rank : 2 + rank + used] = found.between.right
+        table[fit.head, 1] = 1.0
+        used = fit.between.left.shape[1]
+        table[fit.head, 2 : 2 + used] = fit.between.left
+        table[fit.head, 2 + rank : 2 + rank + used] = fit.between.right
         return table, np.array([float(used)])
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
@@ -105,9 +105,9 @@ class KNNTwin(GramForm):
         measured = super().plan(public)
         if public.start is not None:
             return measured
-        training = EffectsTwin(self.method).plan(public)
+        training = ItemBiasTwin(self.method).plan(public)
         rounds = (*measured.rounds, *training.rounds)
-        return Plan(public.unit, whole_budget(rounds), training.story)
+        return Plan(public.unit, full_budget(rounds), training.story)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -115,35 +115,35 @@ class KNNTwin(GramForm):
 
     def finish(self, public: Public, state: AnyState) -> Shared:
         """As measured, with what was fitted in the place of effects and level."""
-        made = super().finish(public, state)
+        measured = super().finish(public, state)
         if state.items is NOT_YET:
-            return made
-        whole = OnePieceState(items=state.items, shared=state.shared)
-        fitted = EffectsTwin(self.method).finish(public, whole)
-        first = {name: fitted.arrays[name] for name in FIRST}
-        more = made.arrays["variance"] - np.float32(state.effects.variance)
-        first["variance"] = first["variance"] + np.maximum(more, 0)
+            return measured
+        fit_state = OnePieceState(items=state.items, shared=state.shared)
+        fitted = ItemBiasTwin(self.method).finish(public, fit_state)
+        fitted_arrays = {name: fitted.arrays[name] for name in FIRST}
+        added_variance = measured.arrays["variance"] - np.float32(state.effects.variance)
+        fitted_arrays["variance"] = fitted_arrays["variance"] + np.maximum(added_variance, 0)
         noise = fitted.numbers["noise"]
         return replace(
-            made,
-            arrays={**made.arrays, **first},
-            numbers={**made.numbers, "noise": noise, "around": noise},
+            measured,
+            arrays={**measured.arrays, **fitted_arrays},
+            numbers={**measured.numbers, "noise": noise, "around": noise},
         )
 
 
-class FactorAndTastes(CovarianceTwin):
+class FactorAndUserFactors(CovarianceTwin):
     """The factor of `CovarianceTwin`, and what `bias`' twin knows without one. NOT PRIVATE."""
 
     def sizes(self, public: Public) -> tuple[int, int]:
         """As of the factor; behind it loadings of level and known tastes."""
         columns, numbers = super().sizes(public)
-        return columns + EffectsTwin(self.method).width(public), numbers
+        return columns + ItemBiasTwin(self.method).width(public), numbers
 
     def train(self, block: Block, public: Public) -> tuple[Floats, Floats]:
         """Both fits, beside each other."""
         table, numbers = super().train(block, public)
-        known = EffectsTwin(self.method).fitted(block, public)
-        return np.hstack([table, known.loadings]), numbers
+        bias_fit = ItemBiasTwin(self.method).fitted(block, public)
+        return np.hstack([table, bias_fit.loadings]), numbers
 
 
 class CovarianceNeighbourTwin(NeighbourForm):
@@ -154,9 +154,9 @@ class CovarianceNeighbourTwin(NeighbourForm):
     def plan(self, public: Public) -> Plan:
         """The rounds without noise, then the fit."""
         measured = super().plan(public)
-        training = FactorAndTastes(self.method).plan(public)
+        training = FactorAndUserFactors(self.method).plan(public)
         rounds = (*measured.rounds, *training.rounds)
-        return Plan(public.unit, whole_budget(rounds), training.story)
+        return Plan(public.unit, full_budget(rounds), training.story)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -165,23 +165,23 @@ class CovarianceNeighbourTwin(NeighbourForm):
     def finish(self, public: Public, state: AnyState) -> Shared:
         """Both factors beside each other: the products of their rows are the mean of both
         covariances."""
-        fit = FactorAndTastes(self.method)
-        last = 3 + fit.width(public)
-        whole = OnePieceState(items=state.items[:, :last], shared=state.shared)
-        made = fit.finish(public, whole)
-        fitted = np.asarray(made.arrays["loadings"], np.float64)[:, 1:]
+        fit = FactorAndUserFactors(self.method)
+        fit_columns = 3 + fit.width(public)
+        fit_state = OnePieceState(items=state.items[:, :fit_columns], shared=state.shared)
+        model = fit.finish(public, fit_state)
+        fitted = np.asarray(model.arrays["loadings"], np.float64)[:, 1:]
         factor = np.hstack([np.sqrt(MEASURED) * state.learned, np.sqrt(1 - MEASURED) * fitted])
-        doubt = MEASURED * state.effects.variance
-        doubt = doubt + (1 - MEASURED) * made.arrays["variance"]
-        alone = doubt + np.sum(factor**2, axis=1)
+        posterior_variance = MEASURED * state.effects.variance
+        posterior_variance = posterior_variance + (1 - MEASURED) * model.arrays["variance"]
+        variance = posterior_variance + np.sum(factor**2, axis=1)
         arrays: Arrays = {
-            "baseline": made.arrays["baseline"],
-            "variance": alone.astype(np.float32),
-            "loadings": state.items[:, last:].astype(np.float32),
-            "weight": made.arrays["weight"],
+            "baseline": model.arrays["baseline"],
+            "variance": variance.astype(np.float32),
+            "loadings": state.items[:, fit_columns:].astype(np.float32),
+            "weight": model.arrays["weight"],
         }
         numbers = {
-            "noise": CAUTION * made.numbers["noise"],
+            "noise": CAUTION * model.numbers["noise"],
             "neighbours": float(self.settings.neighbours or NEIGHBOURS),
         }
         personal = "factor-neighbours"

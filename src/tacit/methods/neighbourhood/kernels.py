@@ -21,36 +21,36 @@ from tacit.kernels.personal import factorize, gather, project
 
 @njit(cache=True, nogil=True)
 def residuals(
-    ptr: Any, item: Any, dev: Any, loadings: Any, precision: Any, rest: Any, target: Any
+    ptr: Any, item: Any, dev: Any, item_factors: Any, precision: Any, residual: Any, target: Any
 ) -> None:
-    """What each person's own ridge solve leaves of each rating, with (`rest`) and without
+    """What each person's own ridge solve leaves of each rating, with (`residual`) and without
     (`target`) that rating."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
     work = np.empty(width)
     for person in range(ptr.size - 1):
-        gather(ptr[person], ptr[person + 1], item, dev, loadings, precision, system, right)
+        gather(ptr[person], ptr[person + 1], item, dev, item_factors, precision, system, right)
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
         for k in range(ptr[person], ptr[person + 1]):
-            centre, spread = project(loadings[item[k]], system, right, work)
-            rest[k] = dev[k] - centre
-            target[k] = rest[k] / max(
+            centre, spread = project(item_factors[item[k]], system, right, work)
+            residual[k] = dev[k] - centre
+            target[k] = residual[k] / max(
                 1.0 - precision[item[k]] * spread, 1e-3
             )  # the leverage formula
 
 
 @njit(cache=True, nogil=True)
-def pair_starts(ptr: Any, item: Any, place: Any, out: Any) -> None:
+def pair_starts(ptr: Any, item: Any, position: Any, out: Any) -> None:
     """Where each person's pairs begin, the diagonal included: c(c+1)/2 pairs for c items
     that count."""
     out[0] = 0
     for person in range(ptr.size - 1):
         count = 0
         for k in range(ptr[person], ptr[person + 1]):
-            count += place[item[k]] >= 0
+            count += position[item[k]] >= 0
         out[person + 1] = out[person] + count * (count + 1) // 2
 
 
@@ -63,12 +63,12 @@ def _longest(ptr: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _counting(first: int, last: int, item: Any, place: Any, spots: Any, cells: Any) -> Any:
+def _counting(begin: int, end: int, item: Any, position: Any, spots: Any, cells: Any) -> Any:
     """The person's items that count: their spots, ascending, and their cells."""
     count = 0
-    for k in range(first, last):
-        if place[item[k]] >= 0:
-            spots[count] = place[item[k]]
+    for k in range(begin, end):
+        if position[item[k]] >= 0:
+            spots[count] = position[item[k]]
             cells[count] = k
             count += 1
     order = np.argsort(spots[:count])
@@ -81,8 +81,8 @@ def _counting(first: int, last: int, item: Any, place: Any, spots: Any, cells: A
 def covariance_pairs(
     ptr: Any,
     item: Any,
-    rest: Any,
-    place: Any,
+    residual: Any,
+    position: Any,
     size: int,
     damp: float,
     limit: float,
@@ -96,32 +96,34 @@ def covariance_pairs(
     diagonal included.
     """
     spots, cells = (np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64))
-    own = np.empty(_longest(ptr))
+    clipped = np.empty(_longest(ptr))
     for person in range(ptr.size - 1):
-        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
+        count = _counting(ptr[person], ptr[person + 1], item, position, spots, cells)
         length = damp
         for a in range(count):
-            own[a] = min(max(rest[cells[a]], -limit), limit)
-            length += own[a] * own[a]
+            clipped[a] = min(max(residual[cells[a]], -limit), limit)
+            length += clipped[a] * clipped[a]
         at = starts[person]
         for a in range(count):
             row = spots[a] * size - spots[a] * (spots[a] - 1) // 2 - spots[a]
             for b in range(a, count):
                 index[at] = row + spots[b]
-                values[at] = own[a] * own[b] / length * (np.sqrt(0.5) if a == b else 1.0)
+                values[at] = clipped[a] * clipped[b] / length * (np.sqrt(0.5) if a == b else 1.0)
                 at += 1
 
 
 @njit(cache=True, nogil=True)
-def _predict(count: int, spots: Any, cells: Any, rest: Any, own: int, similarity: Any) -> Any:
-    """Prediction for the person's item `own` from her others, and the sum of the sizes of
+def _predict(
+    count: int, spots: Any, cells: Any, residual: Any, target: int, similarity: Any
+) -> Any:
+    """Prediction for the person's item `target` from her others, and the sum of the sizes of
     its similarities."""
     weighted, total = 0.0, 0.0
-    row = similarity[spots[own]]
+    row = similarity[spots[target]]
     for b in range(count):
-        if b != own:
+        if b != target:
             s = row[spots[b]]
-            weighted += s * rest[cells[b]]
+            weighted += s * residual[cells[b]]
             total += abs(s)
     return weighted / max(total, 1.0), total
 
@@ -130,9 +132,9 @@ def _predict(count: int, spots: Any, cells: Any, rest: Any, own: int, similarity
 def gradient_pairs(
     ptr: Any,
     item: Any,
-    rest: Any,
+    residual: Any,
     target: Any,
-    place: Any,
+    position: Any,
     similarity: Any,
     damp: float,
     clamp: float,
@@ -151,14 +153,14 @@ def gradient_pairs(
     guesses = np.empty(longest)
     divisors = np.empty(longest)
     for person in range(ptr.size - 1):
-        count = _counting(ptr[person], ptr[person + 1], item, place, spots, cells)
+        count = _counting(ptr[person], ptr[person + 1], item, position, spots, cells)
         length = damp
         for a in range(count):
-            guess, total = _predict(count, spots, cells, rest, a, similarity)
+            guess, total = _predict(count, spots, cells, residual, a, similarity)
             errors[a] = min(max(guess - target[cells[a]], -clamp), clamp)
             guesses[a] = guess if total > 1.0 else 0.0  # on the floor the divisor does not move
             divisors[a] = max(total, 1.0)
-            length += rest[cells[a]] ** 2
+            length += residual[cells[a]] ** 2
         at = starts[person]
         for a in range(count):
             row = spots[a] * size - spots[a] * (spots[a] - 1) // 2 - spots[a]
@@ -167,15 +169,22 @@ def gradient_pairs(
                 values[at] = 0.0
                 if a != b:
                     sign = np.sign(similarity[spots[a], spots[b]])
-                    slope = errors[a] * (rest[cells[b]] - sign * guesses[a]) / divisors[a]
-                    slope += errors[b] * (rest[cells[a]] - sign * guesses[b]) / divisors[b]
+                    slope = errors[a] * (residual[cells[b]] - sign * guesses[a]) / divisors[a]
+                    slope += errors[b] * (residual[cells[a]] - sign * guesses[b]) / divisors[b]
                     values[at] = slope / length
                 at += 1
 
 
 @njit(cache=True, nogil=True)
 def judge_people(
-    ptr: Any, item: Any, rest: Any, target: Any, place: Any, candidates: Any, clamp: float, out: Any
+    ptr: Any,
+    item: Any,
+    residual: Any,
+    target: Any,
+    position: Any,
+    candidates: Any,
+    clamp: float,
+    out: Any,
 ) -> None:
     """Each person's mean squared error without neighbours (first column), and what each
     candidate adds to it.
@@ -185,15 +194,15 @@ def judge_people(
     """
     spots, cells = (np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64))
     for person in range(ptr.size - 1):
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         out[person, :] = 0.0
-        for k in range(first, last):
+        for k in range(begin, end):
             error = min(max(target[k], -clamp), clamp)
-            out[person, 0] += error * error / (last - first)
-        count = _counting(first, last, item, place, spots, cells)
+            out[person, 0] += error * error / (end - begin)
+        count = _counting(begin, end, item, position, spots, cells)
         for a in range(count):
             plain = min(max(target[cells[a]], -clamp), clamp)
             for c in range(candidates.shape[0]):
-                guess, _ = _predict(count, spots, cells, rest, a, candidates[c])
+                guess, _ = _predict(count, spots, cells, residual, a, candidates[c])
                 error = min(max(guess - target[cells[a]], -clamp), clamp)
-                out[person, 1 + c] += (error * error - plain * plain) / (last - first)
+                out[person, 1 + c] += (error * error - plain * plain) / (end - begin)

@@ -57,19 +57,19 @@ def similar_rows(
     Pearson is over common raters, cosine over all raters; both shrink by common/(common +
     damp). A row with fewer neighbours than columns ends in -1.
     """
-    items, most = start.size - 1, index.shape[1]
+    items, columns = start.size - 1, index.shape[1]
     norm = np.zeros(items)
     for k in range(item.size):
         norm[item[k]] += dev[k] * dev[k]
     dot = np.zeros(items)
-    own = np.zeros(items)
-    other = np.zeros(items)
+    mine_squares = np.zeros(items)
+    their_squares = np.zeros(items)
     common = np.zeros(items, np.int64)
     score = np.zeros(items)
     for i in range(first, last):
         dot[:] = 0
-        own[:] = 0
-        other[:] = 0
+        mine_squares[:] = 0
+        their_squares[:] = 0
         common[:] = 0
         for at in range(start[i], start[i + 1]):
             mine = dev[cell[at]]
@@ -78,14 +78,14 @@ def similar_rows(
                 dot[j] += mine * theirs
                 common[j] += 1
                 if not cosine:
-                    own[j] += mine * mine
-                    other[j] += theirs * theirs
+                    mine_squares[j] += mine * mine
+                    their_squares[j] += theirs * theirs
         for j in range(items):
-            size = norm[i] * norm[j] if cosine else own[j] * other[j]
+            size = norm[i] * norm[j] if cosine else mine_squares[j] * their_squares[j]
             score[j] = 0.0
             if j != i and common[j] > 0 and size > 0:
                 score[j] = dot[j] / np.sqrt(size) * common[j] / (common[j] + damp)
-        best = np.argsort(-np.abs(score), kind="mergesort")[:most]
+        best = np.argsort(-np.abs(score), kind="mergesort")[:columns]
         count = 0
         for j in np.sort(best):
             if score[j] != 0.0:
@@ -97,9 +97,9 @@ def similar_rows(
 
 
 @njit(cache=True, nogil=True)
-def own_level(total: float, own: float, count: int, shrink: float) -> Any:
+def user_bias(total: float, deviation: float, count: int, shrink: float) -> Any:
     """The level of a person without one of her ratings."""
-    return (total - own) / max(count - 1 + shrink, 1e-9) if shrink >= 0 else 0.0
+    return (total - deviation) / max(count - 1 + shrink, 1e-9) if shrink >= 0 else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -109,7 +109,7 @@ def row_gradient(
     skip: Any,
     item: Any,
     dev: Any,
-    place: Any,
+    position: Any,
     row: Any,
     level: float,
     floor: float,
@@ -119,7 +119,7 @@ def row_gradient(
     """Prediction of d_ui from one person's cells first..last-1 but `skip`, and its exact
     derivative by each s_ij used.
 
-    `place` maps an item to its position in `row`, or to the last position, which holds 0.
+    `position` maps an item to its position in `row`, or to the last position, which holds 0.
     The slots that were used are in `slots`, d prediction / d s of each in `slopes`.
     """
     empty = row.size - 1
@@ -127,7 +127,7 @@ def row_gradient(
     size = 0.0
     count = 0
     for k in range(first, last):
-        slot = place[item[k]]
+        slot = position[item[k]]
         slots[count] = slot
         slopes[count] = dev[k] - level
         if k != skip:
@@ -179,31 +179,31 @@ def train_rows(
     s_ij/p_ij, so a neighbour that began weak stays weak unless much speaks for it. `offset`
     is what the item's mean leaves once neighbours speak.
     """
-    items, most = start.size - 1, index.shape[1]
-    place = np.full(items, most, np.int64)
-    row, centre = np.zeros(most + 1), np.zeros(most + 1)
+    items, columns = start.size - 1, index.shape[1]
+    position = np.full(items, columns, np.int64)
+    row, centre = np.zeros(columns + 1), np.zeros(columns + 1)
     slots, slopes = (np.empty(_longest(ptr) + 1, np.int64), np.empty(_longest(ptr) + 1))
     for i in range(first, last):
         width = 0
-        while width < most and index[i, width] >= 0:
-            place[index[i, width]] = width
+        while width < columns and index[i, width] >= 0:
+            position[index[i, width]] = width
             width += 1
-        row[:most] = value[i]
-        centre[:most] = prior[i]
+        row[:columns] = value[i]
+        centre[:columns] = prior[i]
         shift = offset[i]
         pull = ITEM_PULL / (start[i + 1] - start[i] + ITEM_PRIOR)
         for at in range(start[i], start[i + 1]):
             u, mine = np.int64(user[at]), np.int64(cell[at])
-            level = own_level(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
-            found = row_gradient(
-                ptr[u], ptr[u + 1], mine, item, dev, place, row, level, floor, slots, slopes
+            level = user_bias(total[u], dev[mine], ptr[u + 1] - ptr[u], shrink)
+            guess = row_gradient(
+                ptr[u], ptr[u + 1], mine, item, dev, position, row, level, floor, slots, slopes
             )
-            error = found.value + shift - dev[mine]
+            error = guess.value + shift - dev[mine]
             shift -= pull * error
-            for c in range(found.count):
+            for c in range(guess.count):
                 p = centre[slots[c]]
                 row[slots[c]] -= rate * (error * slopes[c] * p * p + decay * (row[slots[c]] - p))
-        value[i] = row[:most]
+        value[i] = row[:columns]
         offset[i] = shift
         for c in range(width):
-            place[index[i, c]] = most
+            position[index[i, c]] = columns

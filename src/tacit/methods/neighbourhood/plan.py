@@ -17,7 +17,7 @@ import numpy as np
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.choice import choice_round
 from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.rule import is_pure, level_share, strength
+from tacit.methods.first_order.rule import global_mean_share, is_pure, strength
 from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, NeighbourhoodSettings
 from tacit.methods.neighbourhood.rounds import Pairs, later_half, top_items
 from tacit.methods.neighbourhood.state import PairState
@@ -80,16 +80,16 @@ class SoundForm(Form):
         steps = self.steps(public)
         shares = budget_shares(public, pairs, steps)
         rounds = means_rounds(public, pairs, shares)
-        words = "So few people at this budget: item means alone, no neighbours."
+        neighbour_text = "So few people at this budget: item means alone, no neighbours."
         if pairs.size:
-            words = (
+            neighbour_text = (
                 f"Neighbours are learned for {pairs.size} items, those of largest "
                 "released weight: by rule from people x budget."
             )
             rounds += pair_rounds(pairs, shares, steps)
-        taken = f"{100 * (shares.level + shares.means):.0f} %"
-        means = f"Item means take {taken} of the budget."
-        return Plan(public.unit, tuple(rounds), (means, words))
+        percent = f"{100 * (shares.level + shares.means):.0f} %"
+        means = f"Item means take {percent} of the budget."
+        return Plan(public.unit, tuple(rounds), (means, neighbour_text))
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -161,41 +161,41 @@ def items_with_neighbours(public: Public) -> int:
     """How many of the most rated items get neighbours."""
     budget = public.budget
     if budget is not None and is_pure(budget):
-        wanted = ITEMS_BY_EPSILON * public.people * budget.epsilon
+        item_count = ITEMS_BY_EPSILON * public.people * budget.epsilon
     else:
         reach = signal(public)
-        wanted = ITEMS_BY_SIGNAL * reach if reach >= PAYS else 0.0
-    size = int(min(wanted, MOST_ITEMS, public.items / 2))
+        item_count = ITEMS_BY_SIGNAL * reach if reach >= PAYS else 0.0
+    size = int(min(item_count, MOST_ITEMS, public.items / 2))
     return size if size >= LEAST_ITEMS else 0
 
 
 def budget_shares(public: Public, pairs: Pairs, steps: int) -> Shares:
     """How the budget is divided."""
-    level = level_share(public.people, strength(public.budget))
+    level = global_mean_share(public.people, strength(public.budget))
     if not pairs.size:
         return Shares(level, 1.0 - level)
     means = (1.0 - level) * (FIRST_RICH if signal(public) >= RICH else FIRST)
-    rest = 1.0 - level - means
-    judge = JUDGE * rest
-    gradients = (1.0 - JUDGE) * rest * (GRADIENTS if steps else 0.0)
+    remaining = 1.0 - level - means
+    judge = JUDGE * remaining
+    gradients = (1.0 - JUDGE) * remaining * (GRADIENTS if steps else 0.0)
     start = 1.0 - sum((level, means, judge, gradients))
     # A share of mu^2 buys so much more where few take part.
     gradients *= pairs.sampled**-2
-    whole = sum((level, means, judge, gradients, start))
-    return Shares(level / whole, means / whole, judge / whole, gradients / whole, start / whole)
+    total = sum((level, means, judge, gradients, start))
+    return Shares(level / total, means / total, judge / total, gradients / total, start / total)
 
 
 def means_rounds(public: Public, pairs: Pairs, shares: Shares) -> list[Round]:
     """Item means, and how widely people differ around them."""
-    first = pairs.first
+    first_order = pairs.first
     sweeps = SWEEPS if pairs.size else SWEEPS_ALONE
-    each = SUMS * shares.means / sweeps
-    spread = 1 / (strength(public.budget) * sqrt(each))
+    sweep_share = SUMS * shares.means / sweeps
+    spread = 1 / (strength(public.budget) * sqrt(sweep_share))
     return [
-        first.people(shares.level),
-        first.weights(WEIGHTS * shares.means),
-        *(first.effects(f"effects {i}", each, spread) for i in range(1, sweeps + 1)),
-        choice_round(first, CHOICE * shares.means),
+        first_order.people(shares.level),
+        first_order.weights(WEIGHTS * shares.means),
+        *(first_order.effects(f"effects {i}", sweep_share, spread) for i in range(1, sweeps + 1)),
+        choice_round(first_order, CHOICE * shares.means),
     ]
 
 
@@ -203,6 +203,6 @@ def pair_rounds(pairs: Pairs, shares: Shares, steps: int) -> list[Round]:
     """The start, `steps` gradients, and the private choice."""
     return [
         pairs.covariance(shares.start),
-        *(pairs.gradient(turn, shares.gradients / steps) for turn in range(1, steps + 1)),
+        *(pairs.gradient(iteration, shares.gradients / steps) for iteration in range(1, steps + 1)),
         pairs.judge(shares.judge, trained=steps > 0),
     ]

@@ -98,11 +98,11 @@ class Pairs:
         from tacit.methods.neighbourhood.kernels import residuals
 
         model = self.model(state)
-        rest = np.empty(len(block.item))
+        residual = np.empty(len(block.item))
         target = np.empty(len(block.item))
         dev = block.value - model.baseline[block.item]
-        residuals(block.ptr, block.item, dev, model.loadings, model.precision, rest, target)
-        return rest, target
+        residuals(block.ptr, block.item, dev, model.loadings, model.precision, residual, target)
+        return residual, target
 
     def place(self, state: PairState) -> NDArray[np.int64]:
         """Spot of each item among those that count, or -1: the `size` largest released weights."""
@@ -112,9 +112,9 @@ class Pairs:
 
     def _chance(self, state: PairState) -> Floats:
         """Of each item that counts to be among a person's ratings, from released weights."""
-        one = self.first.weight_of_one(state.level.count)
+        unit_weight = self.first.weight_of_one(state.level.count)
         weight = state.weights.mean[top_items(state, self.size)]
-        return np.clip(weight / (state.people * one), LEAST_CHANCE, 1.0)
+        return np.clip(weight / (state.people * unit_weight), LEAST_CHANCE, 1.0)
 
     def covariance(self, share: float) -> Round:
         """Sums of products of residuals: the first similarities."""
@@ -151,8 +151,8 @@ class Pairs:
         part = Part("covariance", self.triangle, bound, share=share)
         return Round("covariance", (part,), contribute, absorb)
 
-    def gradient(self, turn: int, share: float) -> Round:
-        """Round number `turn` >= 1: a gradient at the present similarities, and a step."""
+    def gradient(self, iteration: int, share: float) -> Round:
+        """Round number `iteration` >= 1: a gradient at the present similarities, and a step."""
 
         def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
             from tacit.methods.neighbourhood.kernels import gradient_pairs
@@ -174,29 +174,33 @@ class Pairs:
 
         def absorb(state: PairState, released: Mapping[str, Released]) -> PairState:
             noisy = released["gradient"]
-            now = state.similarity
+            similarity = state.similarity
             slope = similar.unpack(noisy.value[:, 0], self.size, 0.0) / self.sampled
             if self.clean:
                 slope = similar.clean_step(slope, noisy.sd / self.sampled)
-            step = self.rate * turn**-self.xi
-            moved = now - step * (slope / self._curvature(state) + self.prior * (now - state.start))
+            step = self.rate * iteration**-self.xi
+            updated = similarity - step * (
+                slope / self._curvature(state) + self.prior * (similarity - state.start)
+            )
             top = FARTHEST * float(np.abs(state.start).max(initial=0.0))
-            moved = np.clip(moved, -top, top)
-            np.fill_diagonal(moved, 0.0)
-            iterates = np.concatenate([state.iterates, moved[None]])
-            return replace(state, similarity=moved, iterates=iterates)
+            updated = np.clip(updated, -top, top)
+            np.fill_diagonal(updated, 0.0)
+            iterates = np.concatenate([state.iterates, updated[None]])
+            return replace(state, similarity=updated, iterates=iterates)
 
         part = Part("gradient", self.triangle, self._bound(CLIP), share=share)
-        return Round(f"gradient {turn}", (part,), contribute, absorb, takes_part=self.takes_part)
+        return Round(
+            f"gradient {iteration}", (part,), contribute, absorb, takes_part=self.takes_part
+        )
 
     def _curvature(self, state: PairState) -> Floats:
         """About the second derivative by each s_ab of the sum that is released: how many
         people rate both, weighted."""
         chance = self._chance(state)
         typical = VARIANCE * float(chance.sum())
-        both = state.people * chance[:, None] * chance
-        both = both * VARIANCE * 2.0 / START_DIVISOR**2
-        curve = both / (typical + DAMP)
+        co_raters = state.people * chance[:, None] * chance
+        co_raters = co_raters * VARIANCE * 2.0 / START_DIVISOR**2
+        curve = co_raters / (typical + DAMP)
         return np.asarray(curve + np.median(curve))
 
     def judge(self, share: float, trained: bool) -> Round:
@@ -225,12 +229,12 @@ class Pairs:
             best, noise = similar.choose(
                 noisy.value[0] / balance, noisy.sd / balance, state.people, state.choice.noise
             )
-            chosen = (
+            similarity = (
                 np.zeros((self.size, self.size))
                 if best is None
                 else self.candidates(state, trained)[best]
             )
-            return replace(state, chosen=chosen, around=noise)
+            return replace(state, chosen=similarity, around=noise)
 
         part = Part("errors", 1, self._bound(JUDGE_CLIP), width=1 + count, share=share)
         return Round("judge", (part,), contribute, absorb)

@@ -20,7 +20,7 @@ from tacit.methods.base import Form, Public
 from tacit.methods.first_order.state import Floats
 from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, NeighbourhoodSettings
 from tacit.methods.neighbourhood.state import RowState
-from tacit.methods.noiseless.twin import EffectsTwin
+from tacit.methods.noiseless.twin import ItemBiasTwin
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -59,8 +59,8 @@ class TwinForm(Form):
 
     def plan(self, public: Public) -> Plan:
         """One round makes everything."""
-        told = ("Not private: raw means, raw similarities, no noise.",)
-        return Plan(public.unit, (self.learn(public),), told)
+        story = ("Not private: raw means, raw similarities, no noise.",)
+        return Plan(public.unit, (self.learn(public),), story)
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -89,9 +89,9 @@ class TwinForm(Form):
                 remedy="say start=cosine or start=pearson, or --calibration paper",
             )
         pearson = self.settings.start == "pearson"
-        known = EffectsTwin(self.method)
-        given = self.settings.rounds
-        epochs = EPOCHS if given is None else max(1, given)
+        bias_twin = ItemBiasTwin(self.method)
+        rounds = self.settings.rounds
+        epochs = EPOCHS if rounds is None else max(1, rounds)
 
         def contribute(block: Block, state: RowState) -> Mapping[str, Rows]:
             baseline = item_means(block, items, levels=True, prior=MEAN_PRIOR)
@@ -100,22 +100,22 @@ class TwinForm(Form):
                 data, neighbours, pearson=pearson, damp=DAMP, levels=True, threads=threads
             )
             iterates = train(data, index, square(value), epochs, threads)
-            first = len(iterates) // 2 if self.method.walk.samples else -1
-            kept = np.array(iterates[first:])
-            mean = kept.mean(axis=0)
-            effects, numbers = known.train(block, public)
-            found = {
+            first_sample = len(iterates) // 2 if self.method.walk.samples else -1
+            samples = np.array(iterates[first_sample:])
+            mean = samples.mean(axis=0)
+            item_biases, numbers = bias_twin.train(block, public)
+            arrays = {
                 "baseline": mean[:, -1],
-                "effects": effects,
+                "effects": item_biases,
                 "neighbour": index,
                 "similarity": mean[:, :-1],
-                "doubt": kept[:, :, :-1].var(axis=0).mean(axis=1),
+                "doubt": samples[:, :, :-1].var(axis=0).mean(axis=1),
                 "noise": np.full(items, numbers[0]),
             }
-            return {name: as_rows(array) for name, array in found.items()}
+            return {name: as_rows(array) for name, array in arrays.items()}
 
-        width, _ = known.sizes(public)
-        parts = raw_parts(items, neighbours, None, effects=width)
+        width, _ = bias_twin.sizes(public)
+        parts = raw_parts(items, neighbours, None, item_biases=width)
         return Round("learn", parts, contribute, keep)
 
 
@@ -156,15 +156,15 @@ def item_means(block: Block, items: int, *, levels: bool, prior: float) -> Float
     person = np.repeat(np.arange(len(block.people)), np.diff(block.ptr))
     mean = float(block.value.mean()) if len(block.value) else 0.0
     counts = np.bincount(block.item, minlength=items) + prior
-    effect = np.zeros(items)
+    item_bias = np.zeros(items)
     level = np.zeros(len(block.people))
     for _ in range(MEAN_SWEEPS if levels else 1):
-        rest = block.value - mean - level[person]
-        effect = np.bincount(block.item, rest, items) / np.maximum(counts, 1.0)
+        residuals = block.value - mean - level[person]
+        item_bias = np.bincount(block.item, residuals, items) / np.maximum(counts, 1.0)
         if levels:
-            rest = block.value - mean - effect[block.item]
-            level = np.bincount(person, rest, len(level)) / (np.diff(block.ptr) + SHRINK)
-    return mean + effect
+            residuals = block.value - mean - item_bias[block.item]
+            level = np.bincount(person, residuals, len(level)) / (np.diff(block.ptr) + SHRINK)
+    return mean + item_bias
 
 
 def raw_similarities(
@@ -176,16 +176,16 @@ def raw_similarities(
     items = len(data.start) - 1
     index = np.full((items, neighbours), -1, np.int32)
     value = np.zeros((items, neighbours))
-    rest = data.dev
+    residuals = data.dev
     if levels:
         counts = np.diff(data.ptr)
-        rest = rest - np.repeat(data.total / (counts + SHRINK), counts)
+        residuals = residuals - np.repeat(data.total / (counts + SHRINK), counts)
 
     def work(first: int, last: int) -> None:
         similar_rows(
             data.ptr,
             data.item,
-            rest,
+            residuals,
             data.start,
             data.user,
             data.cell,
@@ -247,7 +247,7 @@ def square(value: Floats) -> Floats:
 
 
 def raw_parts(
-    items: int, neighbours: int, claim: Claim | None, *, effects: int = 0
+    items: int, neighbours: int, claim: Claim | None, *, item_biases: int = 0
 ) -> tuple[Part, ...]:
     """Unbounded arrays, for `none` and `paper`: baseline and noise, neighbours,
     similarities, their variance; for `none` also effects and tastes."""
@@ -258,8 +258,8 @@ def raw_parts(
         "doubt": 1,
         "noise": 1,
     }
-    if effects:
-        sizes["effects"] = effects
+    if item_biases:
+        sizes["effects"] = item_biases
     return tuple(
         Part(
             name,

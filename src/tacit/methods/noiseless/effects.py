@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.noiseless.variational import (
-    EFFECT_SPREAD,
+    ITEM_BIAS_SPREAD,
     LEAST_NOISE,
     NOISE,
     Fitted,
     Floats,
     Items,
     People,
-    begin,
     mean_of,
+    start_posterior,
 )
 
 PASSES = 15
@@ -38,63 +38,63 @@ PRIOR_PEOPLE = 20.0
 decide how widely all differ."""
 
 
-def fit_effects(
+def fit_item_biases(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
     value: Floats,
-    loadings: Floats,
+    item_factors: Floats,
     features: Floats | None,
     *,
     threads: int = 1,
 ) -> Fitted:
     """From ratings of one row a person (inner scale) and the items' loadings, of which only
     the turn in the space of tastes is changed."""
-    items = len(loadings)
+    items = len(item_factors)
     level = mean_of(value)
-    rest = np.ascontiguousarray(value - level, np.float64)
+    residuals = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    known = begin(item, rest, count, features, loadings)
-    known.covariance[:] = 0.0
-    known.covariance[:, 0, 0] = EFFECT_SPREAD / (1 + count)
+    posterior = start_posterior(item, residuals, count, features, item_factors)
+    posterior.covariance[:] = 0.0
+    posterior.covariance[:, 0, 0] = ITEM_BIAS_SPREAD / (1 + count)
     noise = NOISE
-    if len(rest):
-        people = People(ptr, item, rest, threads)
+    if len(residuals):
+        people = People(ptr, item, residuals, threads)
         for _ in range(round(PASSES * patience(people))):
-            noise = _pass(known, people, noise)
+            noise = _pass(posterior, people, noise)
     return Fitted(
-        level + known.mean[:, 0],
-        known.covariance[:, 0, 0].copy(),
-        np.ascontiguousarray(known.mean[:, 1:]),
-        np.zeros(loadings.shape[1]),
+        level + posterior.mean[:, 0],
+        posterior.covariance[:, 0, 0].copy(),
+        np.ascontiguousarray(posterior.mean[:, 1:]),
+        np.zeros(item_factors.shape[1]),
         noise,
     )
 
 
 def patience(people: People) -> float:
     """How many times more passes where people have few ratings."""
-    each = len(people.value) / people.there
-    return min(max(ENOUGH / each, 1.0), MOST)
+    mean_count = len(people.value) / people.there
+    return min(max(ENOUGH / mean_count, 1.0), MOST)
 
 
-def _pass(known: Items, people: People, noise: float) -> float:
+def _pass(posterior: Items, people: People, noise: float) -> float:
     """People, then effects, then how widely either differ; returned is the noise."""
-    told = people.told(known, noise)
-    count = told.grams[:, 0, 0]
-    prior = known.design @ known.slopes[:, 0]
-    tastes = np.sum(told.grams[:, 0, 1:] * known.mean[:, 1:], axis=1)
-    unknown = 1 / (count / noise + 1 / known.spread[0])
-    rest = told.rights[:, 0] - tastes - count * prior
-    known.mean[:, 0] = prior + unknown * rest / noise
-    known.covariance[:, 0, 0] = unknown
-    noise = max(told.error(known) / len(people.value), LEAST_NOISE)
-    there = people.there
-    loadings = known.mean[:, 1:].copy()
+    reports = people.told(posterior, noise)
+    count = reports.grams[:, 0, 0]
+    prior = posterior.design @ posterior.slopes[:, 0]
+    user_factors = np.sum(reports.grams[:, 0, 1:] * posterior.mean[:, 1:], axis=1)
+    unknown = 1 / (count / noise + 1 / posterior.spread[0])
+    residuals = reports.rights[:, 0] - user_factors - count * prior
+    posterior.mean[:, 0] = prior + unknown * residuals / noise
+    posterior.covariance[:, 0, 0] = unknown
+    noise = max(reports.error(posterior) / len(people.value), LEAST_NOISE)
+    raters = people.there
+    item_factors = posterior.mean[:, 1:].copy()
     # What people have in common belongs to the items: somebody without a rating has taste 0.
-    common = told.tastes.sum(axis=0) / there
-    known.mean[:, 0] += loadings @ common
-    moment = (told.moment - np.outer(common, common)) * there
+    common = reports.tastes.sum(axis=0) / raters
+    posterior.mean[:, 0] += item_factors @ common
+    moment = (reports.moment - np.outer(common, common)) * raters
     moment += PRIOR_PEOPLE * np.eye(len(moment))
-    values, vectors = np.linalg.eigh(moment / (there + PRIOR_PEOPLE))
-    known.spread = known.regress().diagonal().copy()
-    known.mean[:, 1:] = loadings @ (vectors * np.sqrt(values)) @ vectors.T
+    values, vectors = np.linalg.eigh(moment / (raters + PRIOR_PEOPLE))
+    posterior.spread = posterior.regress().diagonal().copy()
+    posterior.mean[:, 1:] = item_factors @ (vectors * np.sqrt(values)) @ vectors.T
     return noise

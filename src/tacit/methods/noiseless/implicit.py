@@ -22,13 +22,13 @@ from tacit.methods.noiseless.variational import (
     Fitted,
     Floats,
     People,
-    begin,
     finished,
     learn_items,
     level_first,
     mean_of,
     random_start,
     settle,
+    start_posterior,
 )
 
 RIDGE = 30.0
@@ -52,36 +52,36 @@ def fit_implicit(
 ) -> tuple[Fitted, Floats]:
     """The model and y, one row for each column of the sparse matrix `implicit` (A)."""
     level = mean_of(value)
-    rest = np.ascontiguousarray(value - level, np.float64)
+    residuals = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    known = begin(item, rest, count, features, random_start(items, width, seed))
+    posterior = start_posterior(item, residuals, count, features, random_start(items, width, seed))
     noise = NOISE
-    said = np.zeros((implicit.shape[1], width))
-    if len(rest):
-        people = People(ptr, item, rest, threads)
+    implicit_factors = np.zeros((implicit.shape[1], width))
+    if len(residuals):
+        people = People(ptr, item, residuals, threads)
         for _ in range(passes):
-            told = people.told(known, noise, np.asarray(implicit @ said))
-            noise = learn_items(known, told, noise, len(rest))
-            said = _regressed(implicit, told.tastes, said)
-            turned = settle(known, told.moment)
-            said = np.linalg.solve(turned, said.T).T
-    turned = level_first(known, count)
-    known.turn(turned)
-    return finished(known, count, level, noise), said @ turned
+            reports = people.told(posterior, noise, np.asarray(implicit @ implicit_factors))
+            noise = learn_items(posterior, reports, noise, len(residuals))
+            implicit_factors = _regressed(implicit, reports.tastes, implicit_factors)
+            turned = settle(posterior, reports.moment)
+            implicit_factors = np.linalg.solve(turned, implicit_factors.T).T
+    turned = level_first(posterior, count)
+    posterior.turn(turned)
+    return finished(posterior, count, level, noise), implicit_factors @ turned
 
 
-def _regressed(implicit: Any, tastes: Floats, said: Floats) -> Floats:
+def _regressed(implicit: Any, user_factors: Floats, implicit_factors: Floats) -> Floats:
     """A few steps towards the ridge regression of tastes on what is implicit."""
-    said = said.copy()
-    left = implicit.T @ (tastes - implicit @ said) - RIDGE * said
-    way = left.copy()
-    size = np.sum(left**2, axis=0)
+    implicit_factors = implicit_factors.copy()
+    residual = implicit.T @ (user_factors - implicit @ implicit_factors) - RIDGE * implicit_factors
+    direction = residual.copy()
+    size = np.sum(residual**2, axis=0)
     for _ in range(STEPS):
-        bent = implicit.T @ (implicit @ way) + RIDGE * way
-        step = size / np.maximum(np.sum(way * bent, axis=0), 1e-30)
-        said += step * way
-        left -= step * bent
-        now = np.sum(left**2, axis=0)
-        way = left + way * (now / np.maximum(size, 1e-30))
-        size = now
-    return said
+        bent = implicit.T @ (implicit @ direction) + RIDGE * direction
+        step = size / np.maximum(np.sum(direction * bent, axis=0), 1e-30)
+        implicit_factors += step * direction
+        residual -= step * bent
+        next_size = np.sum(residual**2, axis=0)
+        direction = residual + direction * (next_size / np.maximum(size, 1e-30))
+        size = next_size
+    return implicit_factors

@@ -35,9 +35,9 @@ def _invert(system: Any, work: Any) -> None:
         line[a] = 1.0
         for k in range(a + 1, width):
             factor = system[a, k]
-            other = work[k]
+            row = work[k]
             for b in range(k, width):
-                line[b] -= factor * other[b]
+                line[b] -= factor * row[b]
         pivot = system[a, a]
         for b in range(a, width):
             line[b] /= pivot
@@ -60,18 +60,18 @@ def pass_people(
     precision: float,
     start: int,
     stop: int,
-    begin: Any,
-    tastes: Any,
+    prior_mean: Any,
+    user_factors: Any,
     grams: Any,
     rights: Any,
     moment: Any,
 ) -> None:
     """For people `start` to `stop`: add E[tt'] and value x E[t] to the rows of their items,
-    t = (1, taste), and E[dd'] of d = taste - `begin` to `moment` (its upper triangle).
+    t = (1, taste), and E[dd'] of d = taste - `prior_mean` to `moment` (its upper triangle).
 
     `mean` has a row v_i = (effect, loadings) for each item and `second` the packed E[vv'].
     A rating is v_i't with noise of 1/`precision`; before any rating the taste of person u is
-    N(begin_u, I). Her expected taste is written into `tastes`.
+    N(begin_u, I). Her expected taste is written into `user_factors`.
     """
     wide = mean.shape[1]
     width = wide - 1
@@ -80,47 +80,47 @@ def pass_people(
     work = np.empty((width, width))
     right = np.empty(width)
     total = np.empty(size)
-    told = np.empty(size)
+    statistics = np.empty(size)
     for person in range(start, stop):
-        first, last = ptr[person], ptr[person + 1]
-        if first == last:
+        begin, end = ptr[person], ptr[person + 1]
+        if begin == end:
             continue
         total[:] = 0.0
         right[:] = 0.0
-        for cell in range(first, last):
+        for cell in range(begin, end):
             line = second[item[cell]]
             for j in range(size):
                 total[j] += line[j]
             row = mean[item[cell]]
             for a in range(width):
                 right[a] += value[cell] * row[a + 1]
-        place = wide
+        entry = wide
         for a in range(width):
-            right[a] = precision * (right[a] - total[a + 1]) + begin[person, a]
+            right[a] = precision * (right[a] - total[a + 1]) + prior_mean[person, a]
             for b in range(a, width):
-                system[a, b] = precision * total[place]
-                place += 1
+                system[a, b] = precision * total[entry]
+                entry += 1
             system[a, a] += 1.0
         _invert(system, work)
-        told[0] = 1.0
+        statistics[0] = 1.0
         for a in range(width):
             taste = 0.0
             for b in range(width):
                 taste += system[a, b] * right[b]
-            told[a + 1] = taste
-            tastes[person, a] = taste
-        place = wide
+            statistics[a + 1] = taste
+            user_factors[person, a] = taste
+        entry = wide
         for a in range(width):
             for b in range(a, width):
-                told[place] = system[a, b] + told[a + 1] * told[b + 1]
-                moved = told[a + 1] - begin[person, a]
-                moved *= told[b + 1] - begin[person, b]
-                moment[a, b] += system[a, b] + moved
-                place += 1
-        for cell in range(first, last):
+                statistics[entry] = system[a, b] + statistics[a + 1] * statistics[b + 1]
+                deviation = statistics[a + 1] - prior_mean[person, a]
+                deviation *= statistics[b + 1] - prior_mean[person, b]
+                moment[a, b] += system[a, b] + deviation
+                entry += 1
+        for cell in range(begin, end):
             line = grams[item[cell]]
             for j in range(size):
-                line[j] += told[j]
+                line[j] += statistics[j]
             row = rights[item[cell]]
             for a in range(wide):
-                row[a] += value[cell] * told[a]
+                row[a] += value[cell] * statistics[a]

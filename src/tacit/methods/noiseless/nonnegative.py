@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from tacit.methods.noiseless.variational import (
     CAUTION,
+    ITEM_FACTOR_SPREAD,
     LEAST_NOISE,
-    LOADING_SPREAD,
     START_SD,
     UNSURE,
     Fitted,
     Floats,
     Items,
     People,
-    typical_doubt,
+    typical_posterior_variance,
 )
 
 LEAST_SPREAD = 1e-6
@@ -33,62 +33,62 @@ def fit_nonnegative(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
     value: Floats,
-    known: Fitted,
+    fitted: Fitted,
     factors: int,
     *,
     seed: int,
     threads: int,
     passes: int,
 ) -> Fitted:
-    """The model `known` with factors beside its loadings; its effects are fitted anew."""
-    items, fixed = known.loadings.shape
+    """The model `fitted` with factors beside its loadings; its effects are fitted anew."""
+    items, fixed = fitted.loadings.shape
     rng = np.random.default_rng(seed)
     start = np.abs(START_SD * rng.standard_normal((items, factors)))
-    mean = np.column_stack([np.zeros(items), known.loadings, start])
+    mean = np.column_stack([np.zeros(items), fitted.loadings, start])
     wide = mean.shape[1]
     free = np.r_[0, 1 + fixed : wide]
     covariance = np.zeros((items, wide, wide))
     covariance[:, free, free] = UNSURE
-    spread = np.full(wide, LOADING_SPREAD)
-    spread[0] = max(float(known.variance.max(initial=0.0)), LOADING_SPREAD)
-    whole = Items(mean, covariance, np.ones((items, 1)), np.zeros((1, wide)), spread)
+    spread = np.full(wide, ITEM_FACTOR_SPREAD)
+    spread[0] = max(float(fitted.variance.max(initial=0.0)), ITEM_FACTOR_SPREAD)
+    posterior = Items(mean, covariance, np.ones((items, 1)), np.zeros((1, wide)), spread)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    noise = known.noise
+    noise = fitted.noise
     if len(value):
-        rest = np.ascontiguousarray(value - known.baseline[item], np.float64)
-        people = People(ptr, item, rest, threads)
+        residuals = np.ascontiguousarray(value - fitted.baseline[item], np.float64)
+        people = People(ptr, item, residuals, threads)
         for _ in range(passes):
-            noise = _pass(whole, people, free, noise)
-    unknown = np.einsum("ijj->ij", whole.covariance)
+            noise = _pass(posterior, people, free, noise)
+    unknown = np.einsum("ijj->ij", posterior.covariance)
     return Fitted(
-        known.baseline + whole.mean[:, 0],
-        np.maximum(known.variance, unknown.sum(axis=1)),
-        np.ascontiguousarray(whole.mean[:, 1:]),
-        CAUTION * typical_doubt(whole, count).diagonal() / noise,
+        fitted.baseline + posterior.mean[:, 0],
+        np.maximum(fitted.variance, unknown.sum(axis=1)),
+        np.ascontiguousarray(posterior.mean[:, 1:]),
+        CAUTION * typical_posterior_variance(posterior, count).diagonal() / noise,
         noise,
     )
 
 
-def _pass(whole: Items, people: People, free: NDArray[np.int64], noise: float) -> float:
+def _pass(posterior: Items, people: People, free: NDArray[np.int64], noise: float) -> float:
     """People, then what is free of the items, then their spread; returned is the noise."""
-    told = people.told(whole, noise)
-    grams = told.grams[:, free]
+    reports = people.told(posterior, noise)
+    grams = reports.grams[:, free]
     inner = grams[:, :, free]
-    mean = np.array(whole.mean)
+    mean = np.array(posterior.mean)
     mean[:, free] = 0.0
-    rest = told.rights[:, free] - np.einsum("ijk,ik->ij", grams, mean)
-    system = inner / noise + np.diag(1 / whole.spread[free])
+    residuals = reports.rights[:, free] - np.einsum("ijk,ik->ij", grams, mean)
+    system = inner / noise + np.diag(1 / posterior.spread[free])
     inverse = np.linalg.inv(system)
-    found = np.einsum("ijk,ik->ij", inverse, rest / noise)
-    found[:, 1:] = np.maximum(found[:, 1:], 0.0)
-    whole.mean[:, free] = found
-    whole.covariance[:, free[:, None], free] = inverse
-    noise = max(told.error(whole) / len(people.value), LEAST_NOISE)
+    solution = np.einsum("ijk,ik->ij", inverse, residuals / noise)
+    solution[:, 1:] = np.maximum(solution[:, 1:], 0.0)
+    posterior.mean[:, free] = solution
+    posterior.covariance[:, free[:, None], free] = inverse
+    noise = max(reports.error(posterior) / len(people.value), LEAST_NOISE)
     stretch = np.ones(mean.shape[1])
-    stretch[free[1:]] = np.sqrt(told.moment.diagonal()[free[1:] - 1])
-    whole.mean *= stretch
-    whole.covariance *= stretch[:, None] * stretch
-    square = whole.mean[:, free] ** 2
-    square += np.einsum("ijj->ij", whole.covariance)[:, free]
-    whole.spread[free] = np.maximum(square.mean(axis=0), LEAST_SPREAD)
+    stretch[free[1:]] = np.sqrt(reports.moment.diagonal()[free[1:] - 1])
+    posterior.mean *= stretch
+    posterior.covariance *= stretch[:, None] * stretch
+    square = posterior.mean[:, free] ** 2
+    square += np.einsum("ijj->ij", posterior.covariance)[:, free]
+    posterior.spread[free] = np.maximum(square.mean(axis=0), LEAST_SPREAD)
     return noise

@@ -20,7 +20,7 @@ from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
 from tacit.methods.first_order.loadings import loadings
 from tacit.methods.first_order.rounds import person_rows, public_design
-from tacit.methods.noiseless.effects import fit_effects
+from tacit.methods.noiseless.effects import fit_item_biases
 from tacit.methods.noiseless.variational import PASSES, WIDTH, Fitted, fit_gaussian
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -68,8 +68,8 @@ class OnePiece(Form):
         def contribute(block: Block, state: OnePieceState) -> Mapping[str, Rows]:
             # One order of sums in the matrix products, whatever the machine's threads.
             with one_blas_thread():
-                made, numbers = self.train(block, public)
-            rows = Rows(np.array([0, items]), np.arange(items), made)
+                table, numbers = self.train(block, public)
+            rows = Rows(np.array([0, items]), np.arange(items), table)
             return {ITEMS: rows, SHARED: person_rows(numbers[None, :])}
 
         def absorb(state: OnePieceState, released: Mapping[str, Released]) -> OnePieceState:
@@ -88,12 +88,12 @@ class OnePiece(Form):
         return OnePieceState()
 
 
-def as_arrays(found: Fitted, block: Block, items: int) -> tuple[Floats, Floats]:
+def as_arrays(fitted: Fitted, block: Block, items: int) -> tuple[Floats, Floats]:
     """A fit as the two arrays of a training: baseline, variance, weight and loadings of the
     items; noise and what each rating adds."""
     count = np.bincount(block.item, minlength=items)
-    columns = [found.baseline, found.variance, count, found.loadings]
-    numbers = np.append(found.noise, found.per_rating)
+    columns = [fitted.baseline, fitted.variance, count, fitted.loadings]
+    numbers = np.append(fitted.noise, fitted.per_rating)
     return np.column_stack(columns), numbers
 
 
@@ -164,11 +164,11 @@ class GaussianTwin(PersonalTwin):
             seed=self.method.seed,
             threads=self.threads,
             passes=self.passes,
-            after=given_tastes(block, public, self.threads),
+            after=given_user_factors(block, public, self.threads),
         )
 
 
-class EffectsTwin(PersonalTwin):
+class ItemBiasTwin(PersonalTwin):
     """Effects of all items; tastes for popularity, agreement and public features alone."""
 
     def width(self, public: Public) -> int:
@@ -179,12 +179,12 @@ class EffectsTwin(PersonalTwin):
     def fitted(self, block: Block, public: Public) -> Fitted:
         """`tacit.methods.noiseless.effects`; how far people go with the effects, once those
         are known."""
-        plain = given_tastes(block, public, self.threads).baseline
-        return given_tastes(block, public, self.threads, plain - plain.mean())
+        plain = given_user_factors(block, public, self.threads).baseline
+        return given_user_factors(block, public, self.threads, plain - plain.mean())
 
 
-def given_tastes(
-    block: Block, public: Public, threads: int, effects: Floats | None = None
+def given_user_factors(
+    block: Block, public: Public, threads: int, item_biases: Floats | None = None
 ) -> Fitted:
     """Effects of all items, and tastes for popularity, public features and, where they are
     given, effects."""
@@ -192,11 +192,11 @@ def given_tastes(
     popularity = np.log1p(np.bincount(block.item, minlength=public.items))
     popularity -= popularity.mean()
     popularity /= max(float(popularity.std()), LEAST)
-    return fit_effects(
+    return fit_item_biases(
         block.ptr,
         block.item,
         block.value,
-        loadings(popularity, features, effects=effects)[0],
+        loadings(popularity, features, item_biases=item_biases)[0],
         None if features is None else features.matrix,
         threads=threads,
     )

@@ -32,11 +32,11 @@ PASSES = 20
 """Over all ratings; on ML-1M the error is flat from 12 on."""
 NOISE, LEAST_NOISE = 0.75, 0.01
 """Of a rating: to begin with, and at least (all ratings may be equal)."""
-LEVEL_SD = 0.4
+GLOBAL_MEAN_SD = 0.4
 """Of people's own levels, to begin with: the first column of every item."""
 START_SD = 0.1
 """Of the other loadings, to begin with."""
-EFFECT_SPREAD, LOADING_SPREAD = 0.2, 0.02
+ITEM_BIAS_SPREAD, ITEM_FACTOR_SPREAD = 0.2, 0.02
 """Variance of effects and of loadings around their regression, to begin with."""
 FREE = 8
 """Columns at least that begin at random, where the others begin with given tastes. With no
@@ -86,19 +86,19 @@ class Items:
 
     def turn(self, matrix: Floats) -> None:
         """Tastes x instead of `matrix` x: loadings are multiplied from the right."""
-        whole = np.eye(1 + len(matrix))
-        whole[1:, 1:] = matrix
-        self.mean = self.mean @ whole
-        self.covariance = whole.T @ self.covariance @ whole
-        self.slopes = self.slopes @ whole
+        transform = np.eye(1 + len(matrix))
+        transform[1:, 1:] = matrix
+        self.mean = self.mean @ transform
+        self.covariance = transform.T @ self.covariance @ transform
+        self.slopes = self.slopes @ transform
 
     def take_up(self, common: Floats) -> None:
         """Tastes are `common` less: what they all have of it becomes part of the effects."""
-        whole = np.eye(1 + len(common))
-        whole[1:, 0] = common
-        self.mean = self.mean @ whole
-        self.covariance = whole.T @ self.covariance @ whole
-        self.slopes = self.slopes @ whole
+        transform = np.eye(1 + len(common))
+        transform[1:, 0] = common
+        self.mean = self.mean @ transform
+        self.covariance = transform.T @ self.covariance @ transform
+        self.slopes = self.slopes @ transform
 
     def regress(self) -> Floats:
         """The regression of now; returned is the covariance of what it leaves."""
@@ -107,9 +107,9 @@ class Items:
         ridge[: len(FLAT)] = FLAT
         gram = design.T @ design + np.diag(ridge)
         self.slopes = np.asarray(np.linalg.solve(gram, design.T @ self.mean), np.float64)
-        left = self.mean - design @ self.slopes
-        whole: Floats = left.T @ left + self.covariance.sum(axis=0)
-        return whole / len(design)
+        residuals = self.mean - design @ self.slopes
+        scatter: Floats = residuals.T @ residuals + self.covariance.sum(axis=0)
+        return scatter / len(design)
 
 
 def fit_gaussian(
@@ -128,23 +128,23 @@ def fit_gaussian(
     """From ratings of one row a person (inner scale) and the items' public features. `after`
     is a fit of effects and given tastes (`tacit.methods.noiseless.effects`) to go on from."""
     level = mean_of(value)
-    rest = np.ascontiguousarray(value - level, np.float64)
+    residuals = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
-    first = random_start(items, width, seed)
+    start = random_start(items, width, seed)
     noise = NOISE
     if after is None:
-        known = begin(item, rest, count, features, first)
+        posterior = start_posterior(item, residuals, count, features, start)
     else:
         noise = after.noise
-        known = begin(item, rest, count, features, beside(after, first))
-        known.mean[:, 0] = after.baseline - level
-        known.regress()
-    if len(rest):
-        people = People(ptr, item, rest, threads)
+        posterior = start_posterior(item, residuals, count, features, fill_columns(after, start))
+        posterior.mean[:, 0] = after.baseline - level
+        posterior.regress()
+    if len(residuals):
+        people = People(ptr, item, residuals, threads)
         for _ in range(passes):
-            noise = _pass(known, people, noise)
-    known.turn(level_first(known, count))
-    return finished(known, count, level, noise)
+            noise = _pass(posterior, people, noise)
+    posterior.turn(level_first(posterior, count))
+    return finished(posterior, count, level, noise)
 
 
 def mean_of(value: Floats) -> float:
@@ -154,52 +154,54 @@ def mean_of(value: Floats) -> float:
 
 def random_start(items: int, width: int, seed: int) -> Floats:
     """A level that all items share, and small random loadings."""
-    first = np.full((items, width), LEVEL_SD)
+    start = np.full((items, width), GLOBAL_MEAN_SD)
     rng = np.random.default_rng(seed)
-    first[:, 1:] = START_SD * rng.standard_normal((items, width - 1))
-    return first
+    start[:, 1:] = START_SD * rng.standard_normal((items, width - 1))
+    return start
 
 
-def beside(after: Fitted, first: Floats) -> Floats:
-    """The strongest of the given tastes, and random ones: as many columns as `first`."""
+def fill_columns(after: Fitted, start: Floats) -> Floats:
+    """The strongest of the given tastes, and random ones: as many columns as `start`."""
     axes, sizes, _ = np.linalg.svd(after.loadings, full_matrices=False)
-    kept = min(len(sizes), max(first.shape[1] - FREE, 1))
-    return np.column_stack([(axes * sizes)[:, :kept], first[:, kept:]])
+    retained = min(len(sizes), max(start.shape[1] - FREE, 1))
+    return np.column_stack([(axes * sizes)[:, :retained], start[:, retained:]])
 
 
-def finished(known: Items, count: Floats, level: float, noise: float) -> Fitted:
+def finished(posterior: Items, count: Floats, level: float, noise: float) -> Fitted:
     """What is published of the items."""
-    unknown = np.einsum("ijj->ij", known.covariance)
+    unknown = np.einsum("ijj->ij", posterior.covariance)
     return Fitted(
-        level + known.mean[:, 0],
+        level + posterior.mean[:, 0],
         unknown.sum(axis=1),
-        np.ascontiguousarray(known.mean[:, 1:]),
-        CAUTION * typical_doubt(known, count).diagonal() / noise,
+        np.ascontiguousarray(posterior.mean[:, 1:]),
+        CAUTION * typical_posterior_variance(posterior, count).diagonal() / noise,
         noise,
     )
 
 
-def typical_doubt(known: Items, count: Floats) -> Floats:
+def typical_posterior_variance(posterior: Items, count: Floats) -> Floats:
     """Unknown of the loadings of the item of a typical rating."""
-    whole = known.covariance[:, 1:, 1:]
-    found: Floats = np.einsum("i,ijk->jk", count, whole)
-    return found / max(float(count.sum()), 1.0)
+    covariance = posterior.covariance[:, 1:, 1:]
+    total: Floats = np.einsum("i,ijk->jk", count, covariance)
+    return total / max(float(count.sum()), 1.0)
 
 
-def level_first(known: Items, count: Floats) -> Floats:
+def level_first(posterior: Items, count: Floats) -> Floats:
     """The turn after which column 0 is what all items share, a person's own level, and what
     is unknown of the others is uncorrelated."""
-    width = known.mean.shape[1] - 1
-    shared = known.mean[:, 1:].T @ count
+    width = posterior.mean.shape[1] - 1
+    shared = posterior.mean[:, 1:].T @ count
     basis = np.linalg.qr(np.column_stack([shared, np.eye(width)[:, 1:]]))[0]
     basis[:, 0] *= np.sign(basis[:, 0] @ shared) or 1.0
-    rest = basis[:, 1:]
-    _, vectors = np.linalg.eigh(rest.T @ typical_doubt(known, count) @ rest)
-    return np.column_stack([basis[:, :1], rest @ vectors])
+    remaining = basis[:, 1:]
+    _, vectors = np.linalg.eigh(
+        remaining.T @ typical_posterior_variance(posterior, count) @ remaining
+    )
+    return np.column_stack([basis[:, :1], remaining @ vectors])
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Reports:
     """What everybody's t = (1, taste) says."""
 
     grams: Floats
@@ -213,11 +215,11 @@ class Told:
     tastes: Floats
     """Everybody's expected taste."""
 
-    def error(self, known: Items) -> float:
-        """Expected squared error of all ratings, if the items are as `known`."""
-        outer = known.mean[:, :, None] * known.mean[:, None, :]
-        fitted = float(np.sum(self.grams * (outer + known.covariance)))
-        return self.square - 2 * float(np.sum(known.mean * self.rights)) + fitted
+    def error(self, posterior: Items) -> float:
+        """Expected squared error of all ratings, if the items are as `posterior`."""
+        outer = posterior.mean[:, :, None] * posterior.mean[:, None, :]
+        fitted = float(np.sum(self.grams * (outer + posterior.covariance)))
+        return self.square - 2 * float(np.sum(posterior.mean * self.rights)) + fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,19 +236,19 @@ class People:
         """How many have rated anything."""
         return max(int((np.diff(self.ptr) > 0).sum()), 1)
 
-    def told(self, known: Items, noise: float, begin: Floats | None = None) -> Told:
-        """Everybody's taste from the items, and what it says about them; `begin` is what
+    def told(self, posterior: Items, noise: float, prior_mean: Floats | None = None) -> Reports:
+        """Everybody's taste from the items, and what it says about them; `prior_mean` is what
         is expected of each taste before any rating, nothing unless given."""
         from tacit.methods.noiseless.kernels import pass_people
 
-        items, wide = known.mean.shape
+        items, wide = posterior.mean.shape
         people = len(self.ptr) - 1
         upper = np.triu_indices(wide)
-        outer = known.mean[:, :, None] * known.mean[:, None, :]
-        second = (known.covariance + outer)[:, *upper]
+        outer = posterior.mean[:, :, None] * posterior.mean[:, None, :]
+        second = (posterior.covariance + outer)[:, *upper]
         second = np.ascontiguousarray(second)
-        tastes = np.zeros((people, wide - 1))
-        before = np.zeros_like(tastes) if begin is None else begin
+        user_factors = np.zeros((people, wide - 1))
+        expected = np.zeros_like(user_factors) if prior_mean is None else prior_mean
         edges = np.linspace(0, people, CHUNKS + 1).astype(np.int64)
 
         def part(chunk: int) -> tuple[Floats, Floats, Floats]:
@@ -257,13 +259,13 @@ class People:
                 self.ptr,
                 self.item,
                 self.value,
-                known.mean,
+                posterior.mean,
                 second,
                 1 / noise,
                 edges[chunk],
                 edges[chunk + 1],
-                before,
-                tastes,
+                expected,
+                user_factors,
                 grams,
                 rights,
                 moment,
@@ -272,64 +274,73 @@ class People:
 
         with ThreadPoolExecutor(self.threads) as pool:
             parts = list(pool.map(part, range(CHUNKS)))
-        packed, rights, moment = (sum(each) for each in zip(*parts, strict=True))
-        whole = np.zeros((items, wide, wide))
-        whole[:, *upper] = packed
-        whole[:, upper[1], upper[0]] = packed
+        packed, rights, moment = (sum(chunks) for chunks in zip(*parts, strict=True))
+        unpacked = np.zeros((items, wide, wide))
+        unpacked[:, *upper] = packed
+        unpacked[:, upper[1], upper[0]] = packed
         moment = (moment + np.triu(moment, 1).T) / self.there
         square = float(self.value @ self.value)
-        return Told(whole, rights, moment, square, tastes)
+        return Reports(unpacked, rights, moment, square, user_factors)
 
 
-def begin(
-    item: NDArray[np.uint32], rest: Floats, count: Floats, features: Floats | None, loadings: Floats
+def start_posterior(
+    item: NDArray[np.uint32],
+    residuals: Floats,
+    count: Floats,
+    features: Floats | None,
+    item_factors: Floats,
 ) -> Items:
     """Effects by shrunk means, and these loadings; column 0 is everybody's level."""
-    items, width = loadings.shape
+    items, width = item_factors.shape
     popularity = np.log(count + 1)
     popularity = popularity - popularity.mean()
     popularity /= max(float(popularity.std()), 1e-12)
     columns = [np.ones(items), popularity]
     design = np.column_stack(columns if features is None else [*columns, features])
-    effects = np.bincount(item, rest, items) / (count + SHRINK)
+    item_biases = np.bincount(item, residuals, items) / (count + SHRINK)
     slopes = np.zeros((design.shape[1], 1 + width))
-    slopes[0, 1] = LEVEL_SD
-    spread = np.full(1 + width, LOADING_SPREAD)
-    spread[0] = EFFECT_SPREAD
+    slopes[0, 1] = GLOBAL_MEAN_SD
+    spread = np.full(1 + width, ITEM_FACTOR_SPREAD)
+    spread[0] = ITEM_BIAS_SPREAD
     covariance = np.tile(UNSURE * np.eye(1 + width), (items, 1, 1))
-    mean = np.column_stack([effects, loadings])
+    mean = np.column_stack([item_biases, item_factors])
     return Items(mean, covariance, design, slopes, spread)
 
 
-def _pass(known: Items, people: People, noise: float) -> float:
+def _pass(posterior: Items, people: People, noise: float) -> float:
     """People, then items, then spread and regression; returned is the noise."""
-    told = people.told(known, noise)
-    noise = learn_items(known, told, noise, len(people.value))
-    common = told.tastes.sum(axis=0) / people.there
-    known.take_up(common)
-    settle(known, told.moment - np.outer(common, common))
+    reports = people.told(posterior, noise)
+    noise = learn_items(posterior, reports, noise, len(people.value))
+    common = reports.tastes.sum(axis=0) / people.there
+    posterior.take_up(common)
+    settle(posterior, reports.moment - np.outer(common, common))
     return noise
 
 
-def learn_items(known: Items, told: Told, noise: float, count: int) -> float:
+def learn_items(posterior: Items, reports: Reports, noise: float, count: int) -> float:
     """All items, from what `count` ratings tell of them; returned is the noise."""
-    prior = known.design @ known.slopes
-    system = told.grams / noise + np.diag(1 / known.spread)
-    known.covariance = np.asarray(np.linalg.inv(system), np.float64)
-    rest = told.rights - np.einsum("ijk,ik->ij", told.grams, prior)
-    known.mean = prior + np.einsum("ijk,ik->ij", known.covariance, rest / noise)
-    return max(told.error(known) / count, LEAST_NOISE)
+    prior = posterior.design @ posterior.slopes
+    system = reports.grams / noise + np.diag(1 / posterior.spread)
+    posterior.covariance = np.asarray(np.linalg.inv(system), np.float64)
+    residuals = reports.rights - np.einsum("ijk,ik->ij", reports.grams, prior)
+    posterior.mean = prior + np.einsum("ijk,ik->ij", posterior.covariance, residuals / noise)
+    return max(reports.error(posterior) / count, LEAST_NOISE)
 
 
-def settle(known: Items, moment: Floats) -> Floats:
+def settle(posterior: Items, moment: Floats) -> Floats:
     """Tastes of covariance I, items uncorrelated beyond their regression; returned is the
     matrix by which loadings were multiplied."""
     values, vectors = np.linalg.eigh(moment)
     stretch = (vectors * np.sqrt(values)) @ vectors.T
-    known.turn(stretch)
-    left = known.regress()
-    _, vectors = np.linalg.eigh(left[1:, 1:])
+    posterior.turn(stretch)
+    residual_covariance = posterior.regress()
+    _, vectors = np.linalg.eigh(residual_covariance[1:, 1:])
     vectors = vectors[:, ::-1]
-    known.turn(vectors)
-    known.spread = np.concatenate([left[:1, 0], np.sum(vectors * (left[1:, 1:] @ vectors), axis=0)])
+    posterior.turn(vectors)
+    posterior.spread = np.concatenate(
+        [
+            residual_covariance[:1, 0],
+            np.sum(vectors * (residual_covariance[1:, 1:] @ vectors), axis=0),
+        ]
+    )
     return np.asarray(stretch @ vectors, np.float64)

@@ -67,9 +67,9 @@ class Carrier:
             rows = vectors(block, state)
             index = np.asarray(rows.index, np.uint32)
             value = np.ascontiguousarray(rows.values[:, 0])
-            found = np.empty((len(block.people), report.favoured))
-            favour(block.people, rows.ptr, index, value, key, report.pairs, found)
-            return {"report": person_rows(found)}
+            answers = np.empty((len(block.people), report.favoured))
+            favour(block.people, rows.ptr, index, value, key, report.pairs, answers)
+            return {"report": person_rows(answers)}
 
         def take(state: AnyState, released: Mapping[str, Released]) -> AnyState:
             got = released["report"]
@@ -102,12 +102,12 @@ class Carrier:
         return Round(name, (part,), contribute, take, takes_part)
 
 
-def directions(said: NDArray[np.float64], key: np.uint64, size: int) -> NDArray[np.float64]:
+def directions(reports: NDArray[np.float64], key: np.uint64, size: int) -> NDArray[np.float64]:
     """The sum of the directions that were reported: (person, answer) lines."""
     from tacit.methods.one_bit.kernels import tally
 
     total = np.zeros(size, np.int64)
-    tally(said[:, 0].astype(np.int64), said[:, 1].astype(np.int64), key, total)
+    tally(reports[:, 0].astype(np.int64), reports[:, 1].astype(np.int64), key, total)
     return total.astype(np.float64)
 
 
@@ -119,12 +119,12 @@ def padded(
     people = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     norm = np.sqrt(np.bincount(people, values**2, len(ptr) - 1))
     scaled = values / np.maximum(norm, 1.0)[people]
-    rest = np.sqrt(np.maximum(0.0, 1.0 - np.minimum(norm, 1.0) ** 2))
+    complement = np.sqrt(np.maximum(0.0, 1.0 - np.minimum(norm, 1.0) ** 2))
     ends = ptr[1:]
     return Rows(
         ptr + np.arange(len(ptr)),
         np.insert(np.asarray(index, np.uint32), ends, np.uint32(size)),
-        np.insert(scaled, ends, rest)[:, None],
+        np.insert(scaled, ends, complement)[:, None],
     )
 
 

@@ -51,14 +51,16 @@ def favour(
                     score[pair] -= value
                 else:
                     score[pair] += value
-        taken = np.uint64(0)
-        for place in range(out.shape[1]):
-            best, most = 0, -1.0
+        used_pairs = np.uint64(0)
+        for column in range(out.shape[1]):
+            best, best_score = 0, -1.0
             for pair in range(pairs):
-                if abs(score[pair]) > most and not (taken >> np.uint64(pair)) & np.uint64(1):
-                    best, most = pair, abs(score[pair])
-            taken |= np.uint64(1) << np.uint64(best)
-            out[person, place] = 2 * best + (1 if score[best] < 0 else 0)
+                if abs(score[pair]) > best_score and not (
+                    used_pairs >> np.uint64(pair)
+                ) & np.uint64(1):
+                    best, best_score = pair, abs(score[pair])
+            used_pairs |= np.uint64(1) << np.uint64(best)
+            out[person, column] = 2 * best + (1 if score[best] < 0 else 0)
 
 
 @njit(cache=True, nogil=True)
@@ -76,22 +78,22 @@ def tally(
 
 
 @njit(cache=True, nogil=True)
-def tastes(
+def user_factors(
     ptr: NDArray[np.int64],
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     taste: NDArray[np.float64],
     unexplained: NDArray[np.float64],
 ) -> None:
     """Posterior mean of each person's own vector z, and what x_i'z leaves of each of her
     residuals."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
     for person in range(len(ptr) - 1):
-        gather(ptr[person], ptr[person + 1], item, residual, loadings, precision, system, right)
+        gather(ptr[person], ptr[person + 1], item, residual, item_factors, precision, system, right)
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
@@ -105,5 +107,5 @@ def tastes(
         for cell in range(ptr[person], ptr[person + 1]):
             fitted = 0.0
             for a in range(width):
-                fitted += loadings[item[cell], a] * right[a]
+                fitted += item_factors[item[cell], a] * right[a]
             unexplained[cell] = residual[cell] - fitted

@@ -21,7 +21,7 @@ from tacit.rounds.options import Calibration
 
 Way = Literal["naive", "coordinate", "projected"]
 """What is sent: the whole vector with noise, one coordinate, or one of a few directions."""
-EFFECTS = "tacit.methods.one_bit.plan:EffectsForm"
+ITEM_BIASES = "tacit.methods.one_bit.plan:ItemBiasForm"
 DESCENT = "tacit.methods.one_bit.printed.descent:OneBitDescentForm"
 FORMED: Mapping[str, Calibration] = {"effects": "sound", "descent": "paper"}
 """The calibration whose own form it is; under another one it may be asked for."""
@@ -96,8 +96,8 @@ class OneBitMF(Method):
     paper_unit = "user"
     local = True
     forms: ClassVar[Mapping[Calibration, type[Form] | str]] = {
-        "sound": EFFECTS,
-        "none": EFFECTS,
+        "sound": ITEM_BIASES,
+        "none": ITEM_BIASES,
         "paper": DESCENT,
     }
     Settings: ClassVar[type[BaseSettings]] = OneBitSettings
@@ -105,8 +105,8 @@ class OneBitMF(Method):
 
     def form(self, calibration: Calibration) -> Form:
         """The form that was asked for, or else the calibration's own."""
-        asked = cast("OneBitSettings", self.settings).form
-        return super().form(calibration if asked is None else FORMED[asked])
+        chosen_form = cast("OneBitSettings", self.settings).form
+        return super().form(calibration if chosen_form is None else FORMED[chosen_form])
 
     @property
     def most_bits(self) -> int:

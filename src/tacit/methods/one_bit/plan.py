@@ -44,14 +44,14 @@ NOISE = 0.8
 """Variance of a rating around the personal model, once effects are known."""
 
 
-class EffectsForm(Form):
+class ItemBiasForm(Form):
     """`sound`, and without noise the twin."""
 
     method: OneBitMF
 
     def plan(self, public: Public) -> Plan:
         """Three questions, to three groups of people."""
-        return effects_plan(public, self.method.carrier(public))
+        return item_bias_plan(public, self.method.carrier(public))
 
     def first_state(self, public: Public) -> State:
         """Nothing is known yet."""
@@ -60,26 +60,32 @@ class EffectsForm(Form):
     def finish(self, public: Public, state: AnswersState) -> Shared:
         """The personal Gaussian model of what was told."""
         settings = self.settings.model_dump()
-        return effects_shared(self.method.name, public, state, settings)
+        return item_bias_shared(self.method.name, public, state, settings)
 
 
-def effects_plan(public: Public, carrier: Carrier) -> Plan:
+def item_bias_plan(public: Public, carrier: Carrier) -> Plan:
     """The three rounds. Without noise everybody takes part in each."""
     ask = Questions.of(public, spreads=carrier.report is not None)
     size = ask.size
 
-    def who(name: str) -> Participation:
+    def participation_of(name: str) -> Participation:
         return Everyone() if public.budget is None else GROUPS[name]
 
     rounds = (
-        carrier.round("popularity", size, who("popularity"), ask.presence, ask.absorb_presence),
-        carrier.round("tastes", size, who("tastes"), ask.tastes, ask.absorb_tastes),
-        carrier.round("effects", size, who("effects"), ask.effects, ask.absorb_effects),
+        carrier.round(
+            "popularity", size, participation_of("popularity"), ask.presence, ask.absorb_presence
+        ),
+        carrier.round(
+            "tastes", size, participation_of("tastes"), ask.tastes, ask.absorb_user_factors
+        ),
+        carrier.round(
+            "effects", size, participation_of("effects"), ask.effects, ask.absorb_item_biases
+        ),
     )
     return Plan(public.unit, rounds, STORY)
 
 
-def effects_shared(
+def item_bias_shared(
     name: str, public: Public, state: AnswersState, settings: Mapping[str, Any]
 ) -> Shared:
     """The personal Gaussian model over level, popularity and public features."""

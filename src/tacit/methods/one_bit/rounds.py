@@ -16,7 +16,7 @@ from tacit.methods.base import Public
 from tacit.methods.first_order.loadings import loadings
 from tacit.methods.one_bit.carrier import padded
 from tacit.methods.one_bit.state import AnswersState
-from tacit.methods.refine.effects import Evidence, item_effects
+from tacit.methods.refine.effects import Evidence, estimate_item_biases
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.person.gaussian import GaussianModel
 from tacit.rounds.round import Block
@@ -28,7 +28,7 @@ take a factor of e. The constants of this file were chosen on ML-1M: docs/result
 "What was tried"."""
 REACH = 4.0
 """Norm of a person's tastes that is told without clipping."""
-LEVEL_VARIANCE = 0.36
+GLOBAL_MEAN_VARIANCE = 0.36
 """Prior variance of where ratings lie on the whole, around mid-scale."""
 COMMON_VARIANCE = 0.5
 """Prior mean square of a common taste, in units of people's own spread; the released
@@ -68,49 +68,55 @@ class Questions:
     def presence(self, block: Block, state: AnswersState) -> Rows:
         """Which items a person rated: 1/sqrt(count) each."""
         counts = np.diff(block.ptr)
-        each = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
-        return padded(block.ptr, block.item, each, self.size)
+        values = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+        return padded(block.ptr, block.item, values, self.size)
 
     def absorb_presence(
         self, state: AnswersState, total: Floats, sd: float, people: int
     ) -> AnswersState:
         """Weights of the items, and so their popularity among the loadings."""
         mean = max(people, 1) * ROOT_COUNT / self.items
-        found = denoise_weights(
+        denoised = denoise_weights(
             total[: self.items], sd, low=0.02 * mean, high=max(people, 2) / 2, mean=mean, doubt=1.0
         )
-        matrix, _ = loadings(found.popularity, self.features, level_variance=LEVEL_VARIANCE)
+        matrix, _ = loadings(
+            denoised.popularity, self.features, level_variance=GLOBAL_MEAN_VARIANCE
+        )
         return replace(
-            state, weights=found, told=float(people), loadings=matrix, baseline=np.zeros(self.items)
+            state,
+            weights=denoised,
+            told=float(people),
+            loadings=matrix,
+            baseline=np.zeros(self.items),
         )
 
     def tastes(self, block: Block, state: AnswersState) -> Rows:
         """What a person likes of level, popularity and features."""
-        whole = spread_out(own_fit(block, state).taste / REACH, self.spread)
-        people, width = whole.shape
+        vectors = spread_out(own_fit(block, state).taste / REACH, self.spread)
+        people, width = vectors.shape
         ptr = np.arange(people + 1, dtype=np.int64) * width
         index = np.tile(np.arange(width), people)
-        return padded(ptr, index, whole.ravel(), self.size)
+        return padded(ptr, index, vectors.ravel(), self.size)
 
-    def absorb_tastes(
+    def absorb_user_factors(
         self, state: AnswersState, total: Floats, sd: float, people: int
     ) -> AnswersState:
         """What tastes have in common is expected of everybody."""
-        told = gathered(total, state.loadings.shape[1], self.spread)
+        sums = gathered(total, state.loadings.shape[1], self.spread)
         count = max(people, 1)
-        common = common_tastes(REACH * told / count, REACH * sd / count)
+        common = common_user_factors(REACH * sums / count, REACH * sd / count)
         return replace(state, baseline=state.loadings @ common)
 
     def effects(self, block: Block, state: AnswersState) -> Rows:
         """How a person's ratings depart from what is expected of her, to norm 1."""
-        left = own_fit(block, state).left
+        residuals = own_fit(block, state).left
         counts = np.diff(block.ptr)
         person = np.repeat(np.arange(len(counts)), counts)
-        norm = np.sqrt(np.bincount(person, left**2, len(counts)))
-        told = left / np.repeat(np.maximum(norm, 1e-9), counts)
-        return padded(block.ptr, block.item, told, self.size)
+        norm = np.sqrt(np.bincount(person, residuals**2, len(counts)))
+        scaled = residuals / np.repeat(np.maximum(norm, 1e-9), counts)
+        return padded(block.ptr, block.item, scaled, self.size)
 
-    def absorb_effects(
+    def absorb_item_biases(
         self, state: AnswersState, total: Floats, sd: float, people: int
     ) -> AnswersState:
         """Effects of the items, shrunk by what the answers leave unknown."""
@@ -119,13 +125,13 @@ class Questions:
         evidence = Evidence.none(self.items).add(
             total[: self.items], max(sd, 1e-6 * scale), scale, state.weights, np.zeros(self.items)
         )
-        found = item_effects(
+        estimate = estimate_item_biases(
             evidence,
             state.weights,
             None if self.features is None else self.features.matrix,
             sampling=SAMPLING,
         )
-        return replace(state, baseline=state.baseline + found.mean, variance=found.variance)
+        return replace(state, baseline=state.baseline + estimate.mean, variance=estimate.variance)
 
 
 class OwnFit(NamedTuple):
@@ -137,15 +143,15 @@ class OwnFit(NamedTuple):
 
 def own_fit(block: Block, state: AnswersState) -> OwnFit:
     """A ridge solve a person, under the public model so far."""
-    from tacit.methods.one_bit.kernels import tastes
+    from tacit.methods.one_bit.kernels import user_factors
 
     nothing = np.zeros(len(state.baseline))
     model = GaussianModel(state.baseline, nothing, state.loadings, EARLY_NOISE)
     taste = np.empty((len(block.people), model.loadings.shape[1]))
-    left = np.empty(len(block.item))
+    remaining = np.empty(len(block.item))
     residual = block.value - model.baseline[block.item]
-    tastes(block.ptr, block.item, residual, model.loadings, model.precision, taste, left)
-    return OwnFit(taste, left)
+    user_factors(block.ptr, block.item, residual, model.loadings, model.precision, taste, remaining)
+    return OwnFit(taste, remaining)
 
 
 def spread_out(vectors: Floats, size: int) -> Floats:
@@ -157,10 +163,10 @@ def spread_out(vectors: Floats, size: int) -> Floats:
     settle every answer, and the others would never be heard.
     """
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0)
-    rest = np.sqrt(np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True)))
+    complement = np.sqrt(np.maximum(0.0, 1.0 - (vectors**2).sum(axis=1, keepdims=True)))
     copies = max(1, size // (vectors.shape[1] + 1))
-    whole = np.concatenate([vectors, rest], axis=1)
-    return np.asarray(np.repeat(whole, copies, axis=1) / np.sqrt(copies))
+    extended = np.concatenate([vectors, complement], axis=1)
+    return np.asarray(np.repeat(extended, copies, axis=1) / np.sqrt(copies))
 
 
 def gathered(total: Floats, width: int, size: int) -> Floats:
@@ -170,15 +176,15 @@ def gathered(total: Floats, width: int, size: int) -> Floats:
     return np.asarray(parts.sum(axis=1) / np.sqrt(copies))
 
 
-def common_tastes(noisy: Floats, sd: float) -> Floats:
+def common_user_factors(noisy: Floats, sd: float) -> Floats:
     """What tastes have in common, shrunk by the known noise: the level by its prior, the
     rest by their own spread."""
-    seen = float(np.mean(noisy[1:] ** 2)) - sd**2 if len(noisy) > 1 else 0.0
-    spread = np.full(len(noisy), np.clip(seen, 0.0, COMMON_VARIANCE))
+    observed_variance = float(np.mean(noisy[1:] ** 2)) - sd**2 if len(noisy) > 1 else 0.0
+    spread = np.full(len(noisy), np.clip(observed_variance, 0.0, COMMON_VARIANCE))
     spread[0] = 1.0
     # Nobody may have answered: then there is neither noise nor anything to shrink.
-    whole = np.maximum(spread + sd**2, np.finfo(float).tiny)
-    shrunk: Floats = noisy * spread / whole
+    total_variance = np.maximum(spread + sd**2, np.finfo(float).tiny)
+    shrunk: Floats = noisy * spread / total_variance
     return shrunk
 
 

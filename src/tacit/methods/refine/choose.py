@@ -65,7 +65,7 @@ COVER_BELOW, COVER_ABOVE = -0.4, 0.19
 
 
 @dataclass(frozen=True)
-class Shown:
+class Revealed:
     """What a typical person's ratings show of tastes, under the default."""
 
     tastes: Mapping[int, Floats]
@@ -103,44 +103,44 @@ def choose(
     people: float,
     groups: NDArray[np.int64],
     noise: float,
-    shown: Shown,
+    evidence: Revealed,
 ) -> Choice:
     """The choice from the released sum of rows; `noise` is the variance that the default
     assumed."""
     gains, sd = np.asarray(released, dtype=np.float64) / people, sd / people
     scales = np.ones(len(groups))
-    told: dict[int, list[float]] = {}
+    gains_by_group: dict[int, list[float]] = {}
     for (group, _), value in zip(_trials(groups), gains[:-1], strict=True):
-        told.setdefault(group, []).append(float(value))
-    wide = _together(gains[:-1], sd, groups, shown)
-    for group, values in told.items() if sd < TOO_NOISY else ():
+        gains_by_group.setdefault(group, []).append(float(value))
+    wide = _together(gains[:-1], sd, groups, evidence)
+    for group, values in gains_by_group.items() if sd < TOO_NOISY else ():
         if group == 0:
-            found = _stands_out(values, sd)
+            estimate = _stands_out(values, sd)
         elif wide:
-            found = wide[group]
+            estimate = wide[group]
         else:
-            found = _width(values, sd, shown.tastes[group], shown.each)
-        scales[groups == group] = min(found, shown.widest) if group else found
+            estimate = _width(values, sd, evidence.tastes[group], evidence.each)
+        scales[groups == group] = min(estimate, evidence.widest) if group else estimate
     off = float(
         np.clip(
             _beyond(float(gains[-1]) / COVER_WEIGHT, sd / COVER_WEIGHT), COVER_BELOW, COVER_ABOVE
         )
     )
-    found = max(noise * _times(NOMINAL + off), NOISE_FLOOR)
+    estimate = max(noise * _times(NOMINAL + off), NOISE_FLOOR)
     return Choice(
-        scales * np.sqrt(found / noise), found
+        scales * np.sqrt(estimate / noise), estimate
     )  # the ratio of prior to noise is what was compared
 
 
 def _together(
-    gains: Floats, sd: float, groups: NDArray[np.int64], shown: Shown
+    gains: Floats, sd: float, groups: NDArray[np.int64], evidence: Revealed
 ) -> dict[int, float]:
     """Multipliers of all groups at once, where they are asked for."""
-    if shown.information is None:
+    if evidence.information is None:
         return {}
     trials = candidates(groups)[1:]
-    found = widths(gains, sd, trials, groups, shown.information, shown.each)
-    return {group: sqrt(width) for group, width in found.items()}
+    variances = widths(gains, sd, trials, groups, evidence.information, evidence.each)
+    return {group: sqrt(width) for group, width in variances.items()}
 
 
 def _stands_out(gains: list[float], sd: float) -> float:
@@ -149,7 +149,7 @@ def _stands_out(gains: list[float], sd: float) -> float:
     return LEVEL_STEPS[best] if gains[best] < -STANDS_OUT * sd else 1.0
 
 
-def _width(gains: list[float], sd: float, shown: Floats, each: float) -> float:
+def _width(gains: list[float], sd: float, information: Floats, rating_variance: float) -> float:
     """The multiplier of fewest errors, from noisy gains at `STEPS`.
 
     Where ratings tell l of a taste, the multiplier s lets k = s^2 l/(1 + s^2 l) of it be
@@ -159,12 +159,12 @@ def _width(gains: list[float], sd: float, shown: Floats, each: float) -> float:
     """
 
     def errors(scale: float) -> Floats:
-        believed = scale**2 * shown / (1.0 + scale**2 * shown)
-        missed = float((shown * (1.0 - believed) ** 2).sum())
+        believed = scale**2 * information / (1.0 + scale**2 * information)
+        missed = float((information * (1.0 - believed) ** 2).sum())
         return np.array([missed + float((believed**2).sum()), missed])
 
     columns = np.array([errors(step) - errors(1.0) for step in STEPS])
-    columns *= CLIPPED * each
+    columns *= CLIPPED * rating_variance
     # As rows of one system, each in its own standard deviations: whatever was released, and
     # however large, it has an answer.
     trust = 1.0 / sqrt(sd**2 + UNLIKE**2)
@@ -173,32 +173,34 @@ def _width(gains: list[float], sd: float, shown: Floats, each: float) -> float:
     right = np.concatenate([trust * np.array(gains), prior * [1.0, 0.0]])
     if not (np.isfinite(rows).all() and np.isfinite(right).all()):
         return 1.0
-    kept, more = np.linalg.lstsq(rows, right, rcond=None)[0]
-    wider = 1.0 + more / max(float(kept), LEAST_KEPT)
+    retained, excess = np.linalg.lstsq(rows, right, rcond=None)[0]
+    wider = 1.0 + excess / max(float(retained), LEAST_KEPT)
     return float(np.sqrt(np.clip(wider, 0.0, STEPS[-1] ** 2)))
 
 
-def _beyond(told: float, sd: float) -> float:
+def _beyond(reported: float, sd: float) -> float:
     """How far the covered share is from nominal, expected from a noisy report of it."""
-    whole = [prior**2 + sd**2 for _, prior in COVER_SDS]
+    variances = [prior**2 + sd**2 for _, prior in COVER_SDS]
     # Logarithms, as a report may be thousands of standard deviations away.
     weight = np.array(
         [
-            np.log(share) - 0.5 * (np.log(each) + told**2 / each)
-            for (share, _), each in zip(COVER_SDS, whole, strict=True)
+            np.log(share) - 0.5 * (np.log(variance) + reported**2 / variance)
+            for (share, _), variance in zip(COVER_SDS, variances, strict=True)
         ]
     )
     weight = np.exp(weight - weight.max())
-    kept = [prior**2 / each for (_, prior), each in zip(COVER_SDS, whole, strict=True)]
-    return told * float(weight @ kept / weight.sum())
+    shrinkages = [
+        prior**2 / variance for (_, prior), variance in zip(COVER_SDS, variances, strict=True)
+    ]
+    return reported * float(weight @ shrinkages / weight.sum())
 
 
 def _times(covered: float) -> float:
     """How many times too small a variance is whose 80 % intervals cover this share of errors,
     errors being Gaussian."""
     normal = NormalDist()
-    wanted = normal.inv_cdf((1 + NOMINAL) / 2)
-    return (wanted / normal.inv_cdf((1 + covered) / 2)) ** 2
+    nominal = normal.inv_cdf((1 + NOMINAL) / 2)
+    return (nominal / normal.inv_cdf((1 + covered) / 2)) ** 2
 
 
 def _trials(groups: NDArray[np.int64]) -> list[tuple[int, float]]:

@@ -24,11 +24,11 @@ KEPT = 24
 """Columns of the result at most: 16 give nine tenths of the gain, 40 a tenth more."""
 
 
-def curves(loadings: Floats, weight: Floats) -> Floats:
+def feature_interactions(item_factors: Floats, weight: Floats) -> Floats:
     """Loadings (items x at most `KEPT`) for products of the given ones; `weight` says how
     much each item is rated."""
     share = weight / max(float(weight.sum()), 1e-300)
-    axes = _leading(loadings - share @ loadings, share, AXES)
+    axes = _leading(item_factors - share @ item_factors, share, AXES)
     first, second = np.triu_indices(axes.shape[1])
     size = np.sqrt(CURVED * np.where(first == second, 1.0, 2.0))
     products = axes[:, first] * axes[:, second] * size
@@ -38,10 +38,10 @@ def curves(loadings: Floats, weight: Floats) -> Floats:
     return _leading(products - axes @ linear, share, KEPT)
 
 
-def _leading(columns: Floats, share: Floats, kept: int) -> Floats:
+def _leading(columns: Floats, share: Floats, rank: int) -> Floats:
     """Turned so that the first column varies most; so many columns at most."""
     if not columns.shape[1]:
         return columns
     vectors = np.linalg.eigh((columns.T * share) @ columns)[1]
-    result: Floats = columns @ vectors[:, ::-1][:, :kept]
+    result: Floats = columns @ vectors[:, ::-1][:, :rank]
     return result

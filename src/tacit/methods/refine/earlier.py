@@ -12,7 +12,7 @@ assumed, always on the careful side:
   known than is claimed. Where fewer people stood behind one of the two sums, the difference
   counts as noise of that one;
 - *drift*: an effect has moved by `DRIFT` in variance, a log weight by `SHIFT`, the level by
-  `LEVEL_DRIFT`.
+  `GLOBAL_MEAN_DRIFT`.
 
 Guarantee: every function of this module reads released numbers and public constants only;
 it is post-processing.
@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import LEVEL_SD, Level
+from tacit.methods.refine.level import GLOBAL_MEAN_SD, GlobalMean
 from tacit.methods.refine.weights import Weights
 
 Floats = NDArray[np.float64]
 
-DRIFT, LEVEL_DRIFT = 0.001, 0.0005
+DRIFT, GLOBAL_MEAN_DRIFT = 0.001, 0.0005
 """Variance by which an effect, and the level, have moved since then."""
 SHIFT, STILL = 0.05, 0.001
 """Log variance by which an item's weight moves, as far as its sums are concerned; and while
@@ -68,19 +68,19 @@ class Earlier:
 
     def _whole(self, weights: Weights) -> float:
         """How much more all items weigh now."""
-        old = float(self.weight[self.known].sum())
-        return float(weights.mean[self.known].sum()) / old if old > 0 else 1.0
+        old_total = float(self.weight[self.known].sum())
+        return float(weights.mean[self.known].sum()) / old_total if old_total > 0 else 1.0
 
-    def better_weights(self, found: Weights, noisy: Floats, sd: float) -> Weights:
+    def better_weights(self, current: Weights, noisy: Floats, sd: float) -> Weights:
         """The weights of now: those of then (log-normal, grown with the people, and
         drifted) are the prior of `noisy`.
 
-        `found` is what `noisy` says by itself: for the growth, for items that were not
+        `current` is what `noisy` says by itself: for the growth, for items that were not
         known, and for items whose release lies beyond all that was expected.
         """
-        old = np.maximum(self.weight, 1e-9)
-        wide = np.log(np.maximum(self.weight_square / old**2, 1.0)) + STILL
-        centre = np.log(self._whole(found) * old) - (wide - STILL) / 2
+        old_weight = np.maximum(self.weight, 1e-9)
+        wide = np.log(np.maximum(self.weight_square / old_weight**2, 1.0)) + STILL
+        centre = np.log(self._whole(current) * old_weight) - (wide - STILL) / 2
         log = centre[:, None] + np.sqrt(wide)[:, None] * POINTS
         chance = -0.5 * POINTS**2 - 0.5 * ((noisy[:, None] - np.exp(log)) / max(sd, TINY)) ** 2
         best = chance.argmax(axis=1)
@@ -91,60 +91,66 @@ class Earlier:
         def better(alone: Floats, possible: Floats) -> Floats:
             return np.where(usable, (chance * possible).sum(axis=1), alone)
 
-        mean = better(found.mean, np.exp(log))
-        square = better(found.square, np.exp(2 * log))
-        logs = better(found.log, log)
+        mean = better(current.mean, np.exp(log))
+        square = better(current.square, np.exp(2 * log))
+        logs = better(current.log, log)
         middle = float(mean @ logs / mean.sum())
         log_spread = float(np.sqrt(mean @ (logs - middle) ** 2 / mean.sum()))
-        return Weights(mean, square, logs, max(log_spread, found.log_spread))
+        return Weights(mean, square, logs, max(log_spread, current.log_spread))
 
     def evidence(self, weights: Weights, level: float, sampling: float) -> tuple[Evidence, Floats]:
         """The old sums as if released about the people of now, whose sums vary by
         `sampling` x weight; and how much of that the sums of then have too, which is less
         where more people stood behind them."""
-        old = np.maximum(self.weight, 1e-9)
-        whole = self._whole(weights)
-        unsure = np.maximum(self.weight_square / old**2 - 1.0, 0.0)
-        seen = SHIFT / (SHIFT + unsure)  # how far a change of one item's weight is believed
-        ratio = whole * np.exp(seen * np.clip(np.log(weights.mean / (whole * old)), -7.0, 7.0))
+        old_weight = np.maximum(self.weight, 1e-9)
+        growth = self._whole(weights)
+        unsure = np.maximum(self.weight_square / old_weight**2 - 1.0, 0.0)
+        belief = SHIFT / (SHIFT + unsure)  # how far a change of one item's weight is believed
+        ratio = growth * np.exp(
+            belief * np.clip(np.log(weights.mean / (growth * old_weight)), -7.0, 7.0)
+        )
         sums = ratio * (self.total - self.weight * self.taken)
-        taken = self.taken + self.level - level  # effects are deviations from the level
-        plain = weights.mean / old
+        subtracted = self.taken + self.level - level  # effects are deviations from the level
+        plain = weights.mean / old_weight
         noise = np.maximum(ratio, plain) ** 2 / np.maximum(self.precision, NOTHING)
         noise += np.maximum(plain * self.sampling - sampling, 0.0) * weights.mean
         # What sums typically are, not these: noise that grew with them would pass for
         # effects of nothing at all.
-        noise += weights.mean**2 * (DRIFT + SHIFT * (1.0 - seen) * TYPICAL)
-        found = Evidence(
-            np.where(self.known, sums + weights.mean * taken, 0.0),
+        noise += weights.mean**2 * (DRIFT + SHIFT * (1.0 - belief) * TYPICAL)
+        evidence = Evidence(
+            np.where(self.known, sums + weights.mean * subtracted, 0.0),
             np.where(self.known, 1.0 / noise, NOTHING),
-            np.where(self.known, taken, 0.0),
+            np.where(self.known, subtracted, 0.0),
             np.where(self.known, self.cross / ratio, 0.0),
             np.where(self.known, self.apart / ratio**2, 0.0),
         )
-        return found, np.where(self.known, np.minimum(plain * self.sampling, sampling), sampling)
+        return evidence, np.where(self.known, np.minimum(plain * self.sampling, sampling), sampling)
 
-    def better_level(self, found: Level) -> Level:
+    def better_global_mean(self, current: GlobalMean) -> GlobalMean:
         """The level of now, with that of then as its prior in the place of mid-scale."""
-        variance = max(found.variance, NOTHING)
-        fresh = max(1.0 / variance - LEVEL_SD**-2, NOTHING)  # undo the shrinkage toward mid-scale
-        mean = found.mean / variance / fresh
-        before = 1.0 / (self.level_variance + LEVEL_DRIFT)
-        both = fresh + before
-        return Level((fresh * mean + before * self.level) / both, 1.0 / both, found.count)
+        variance = max(current.variance, NOTHING)
+        fresh = max(
+            1.0 / variance - GLOBAL_MEAN_SD**-2, NOTHING
+        )  # undo the shrinkage toward mid-scale
+        mean = current.mean / variance / fresh
+        old_precision = 1.0 / (self.level_variance + GLOBAL_MEAN_DRIFT)
+        precision = fresh + old_precision
+        return GlobalMean(
+            (fresh * mean + old_precision * self.level) / precision, 1.0 / precision, current.count
+        )
 
 
-def fewer_columns(loadings: Floats, weight: Floats, most: int) -> tuple[Floats, Floats]:
-    """The first column, and the `most` strongest directions of the others; and by item the
+def fewer_columns(item_factors: Floats, weight: Floats, limit: int) -> tuple[Floats, Floats]:
+    """The first column, and the `limit` strongest directions of the others; and by item the
     variance of what is dropped.
 
     Tastes are N(0, I), so any rotation of the columns is the same model: refreshes may go
     on for ever.
     """
-    tastes = loadings[:, 1:]
-    if tastes.shape[1] <= most:
-        return loadings, np.zeros(len(loadings))
-    _, vectors = np.linalg.eigh((tastes.T * weight) @ tastes)
-    turned = tastes @ vectors[:, ::-1]
-    kept = np.ascontiguousarray(np.concatenate([loadings[:, :1], turned[:, :most]], axis=1))
-    return kept, (turned[:, most:] ** 2).sum(axis=1)
+    user_factors = item_factors[:, 1:]
+    if user_factors.shape[1] <= limit:
+        return item_factors, np.zeros(len(item_factors))
+    _, vectors = np.linalg.eigh((user_factors.T * weight) @ user_factors)
+    turned = user_factors @ vectors[:, ::-1]
+    reduced = np.ascontiguousarray(np.concatenate([item_factors[:, :1], turned[:, :limit]], axis=1))
+    return reduced, (turned[:, limit:] ** 2).sum(axis=1)

@@ -24,7 +24,7 @@ from tacit.methods.refine.weights import Weights
 
 
 @dataclass(frozen=True)
-class ItemEffects:
+class ItemBiasEstimate:
     """Effect of each item, with what is left unknown."""
 
     mean: NDArray[np.float64]
@@ -63,8 +63,8 @@ class Evidence:
     def filled(self) -> Evidence:
         """With zeros where nothing is known, so that it has all of its arrays."""
         nothing = np.zeros(len(self.total))
-        rest = (nothing if x is None else x for x in self._apart)
-        return Evidence(self.total, self.precision, self.taken, *rest)
+        products = (nothing if x is None else x for x in self._apart)
+        return Evidence(self.total, self.precision, self.taken, *products)
 
     @property
     def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
@@ -76,26 +76,26 @@ class Evidence:
         sd: NDArray[np.float64] | float,
         scale: NDArray[np.float64] | float,
         weights: Weights,
-        effects: NDArray[np.float64],
+        item_biases: NDArray[np.float64],
     ) -> Evidence:
         """With a further release: scale_i W_i (b_i - effects_i) + N(0, sd^2), of residuals
-        from `effects`."""
-        total = released / scale + weights.mean * effects
+        from `item_biases`."""
+        total = released / scale + weights.mean * item_biases
         precision = np.broadcast_to((np.asarray(scale) / sd) ** 2, total.shape)
-        both = self.precision + precision
-        change = effects - self.taken
-        between = self.precision * precision / both * change
-        moved = (total - weights.mean * effects) - (self.total - weights.mean * self.taken)
+        combined = self.precision + precision
+        change = item_biases - self.taken
+        between = self.precision * precision / combined * change
+        sum_change = (total - weights.mean * item_biases) - (self.total - weights.mean * self.taken)
         return Evidence(
-            (self.precision * self.total + precision * total) / both,
-            both,
-            (self.precision * self.taken + precision * effects) / both,
-            (0.0 if self.cross is None else self.cross) + between * moved,
+            (self.precision * self.total + precision * total) / combined,
+            combined,
+            (self.precision * self.taken + precision * item_biases) / combined,
+            (0.0 if self.cross is None else self.cross) + between * sum_change,
             (0.0 if self.apart is None else self.apart) + between * change,
         )
 
 
-def item_effects(
+def estimate_item_biases(
     evidence: Evidence,
     weights: Weights,
     features: NDArray[np.float64] | None = None,
@@ -103,7 +103,7 @@ def item_effects(
     sampling: NDArray[np.float64] | float,
     level_variance: float = 0.0,
     known: Known | None = None,
-) -> ItemEffects:
+) -> ItemBiasEstimate:
     """Fit the regression. `sampling` x W_i is the variance of the sums from people's own
     noise (public rule); `level_variance` is the doubt about the level that the effects
     deviate from. `known` is what public people say: one more column, with a coefficient of its
@@ -115,10 +115,10 @@ def item_effects(
     fits = [fit]
     if known is not None:
         fits = [replace(fit, shape=known.between(unlike)) for unlike in UNLIKE]
-    found = [each.search() for each in fits]
-    best = min(range(len(fits)), key=lambda place: found[place].value)
-    solved = fits[best].solve(found[best])
-    return ItemEffects(
+    scales = [candidate.search() for candidate in fits]
+    best = min(range(len(fits)), key=lambda index: scales[index].value)
+    solved = fits[best].solve(scales[best])
+    return ItemBiasEstimate(
         mean=solved.mean,
         variance=solved.variance,
         intercept=float(solved.fitted[0]),

@@ -66,17 +66,17 @@ def item_factors(
     best = SIZES[int(np.argmin(costs))] * np.eye(width)
     cost = float(min(costs))
     for _ in range(SHAPE_SWEEPS if shape and cost < empty else 0):
-        found = _posterior(right, left, noise, best)
-        new = (found.mean.T @ found.mean + found.together) / items
-        new_cost = _cost(right, left, noise, new)
-        if not new_cost < cost - 1e-3:
+        posterior = _posterior(right, left, noise, best)
+        updated = (posterior.mean.T @ posterior.mean + posterior.together) / items
+        updated_cost = _cost(right, left, noise, updated)
+        if not updated_cost < cost - 1e-3:
             break
-        best, cost = new, new_cost
+        best, cost = updated, updated_cost
     gain = empty - cost
     if not gain > pays * (width * (width + 1) / 2 if shape else 1):
         return ItemFactors.none(items, width)
-    found = _posterior(right, left, noise, best)
-    return ItemFactors(found.mean, found.unknown, best, gain)
+    posterior = _posterior(right, left, noise, best)
+    return ItemFactors(posterior.mean, posterior.unknown, best, gain)
 
 
 def person_moment(total: Floats, weight: float, sd: float) -> Floats:
@@ -87,10 +87,10 @@ def person_moment(total: Floats, weight: float, sd: float) -> Floats:
     between 0 and 1.
     """
     noise = sd / max(weight, 1e-12)
-    kept = MOMENT_SD**2 / (MOMENT_SD**2 + noise**2)
+    shrinkage = MOMENT_SD**2 / (MOMENT_SD**2 + noise**2)
     guess = np.eye(len(total)) / 2
     return clip_spectrum(
-        guess + kept * ((total + total.T) / 2 / max(weight, 1e-12) - guess), 0.05, 5.0
+        guess + shrinkage * ((total + total.T) / 2 / max(weight, 1e-12) - guess), 0.05, 5.0
     )
 
 
@@ -118,8 +118,8 @@ def item_moments(released: Floats, weight: Floats, moment: Floats, sd: Floats) -
         )
     )
     ratio = weight**2 * spread
-    kept = ratio[:, None, None] / (ratio[:, None, None] + sd**2 + 1e-300)
-    scaled = moment + kept * special / np.maximum(weight, 1e-9)[:, None, None]
+    shrinkage = ratio[:, None, None] / (ratio[:, None, None] + sd**2 + 1e-300)
+    scaled = moment + shrinkage * special / np.maximum(weight, 1e-9)[:, None, None]
     return weight[:, None, None] * clip_spectrum(scaled, 0.02, 10.0)
 
 
@@ -163,10 +163,10 @@ def _posterior(right: Floats, left: Floats, noise: Floats, prior: Floats) -> _Po
     if left.ndim == 1:
         values, basis = np.linalg.eigh(prior)
         total = left[:, None] ** 2 * values + noise[:, None]
-        kept = values * noise[:, None] / total
+        variances = values * noise[:, None] / total
         mean = (right @ basis * (left[:, None] * values / total)) @ basis.T
-        together = (basis * kept.sum(axis=0)) @ basis.T
-        return _Posterior(mean, kept.sum(axis=1), together)
+        together = (basis * variances.sum(axis=0)) @ basis.T
+        return _Posterior(mean, variances.sum(axis=1), together)
     spread = left @ prior
     gain = np.swapaxes(np.linalg.solve(spread @ np.swapaxes(left, 1, 2) + noise, spread), 1, 2)
     covariance = prior - gain @ spread

@@ -61,20 +61,20 @@ class Leanings:
         return np.asarray(np.abs(self.turn).sum(axis=0) > 0)
 
 
-def leanings(loadings: Floats, weight: Floats, kept: int) -> Leanings:
-    """The `kept` directions in which loadings vary most, but for the personal level, which
+def leanings(item_factors: Floats, weight: Floats, count: int) -> Leanings:
+    """The `count` directions in which loadings vary most, but for the personal level, which
     stands in column 0; `weight` says how much each item is rated."""
     share = weight / max(float(weight.sum()), 1e-300)
-    usual = share @ loadings
-    apart = loadings - usual
-    apart[:, 0] = 0.0
-    values, vectors = np.linalg.eigh((apart.T * share) @ apart)
-    best = np.argsort(-values, kind="stable")[:kept]
+    usual = share @ item_factors
+    centred = item_factors - usual
+    centred[:, 0] = 0.0
+    values, vectors = np.linalg.eigh((centred.T * share) @ centred)
+    best = np.argsort(-values, kind="stable")[:count]
     best = best[values[best] > FLAT]
-    turn = np.zeros((loadings.shape[1], kept))
-    turn[:, : len(best)] = vectors[:, best] / np.sqrt(values[best])
-    turn[0] = 0.0
-    return Leanings(usual, turn, np.ascontiguousarray(apart @ turn))
+    rotation = np.zeros((item_factors.shape[1], count))
+    rotation[:, : len(best)] = vectors[:, best] / np.sqrt(values[best])
+    rotation[0] = 0.0
+    return Leanings(usual, rotation, np.ascontiguousarray(centred @ rotation))
 
 
 def coefficients(
@@ -83,32 +83,32 @@ def coefficients(
     """B, directions x axes, from the released sums of h s', with noise of `sd`, and of hh'
     (packed), with noise of about that size. Nothing for `directions` and axes that are not
     there."""
-    there = np.abs(axes.vectors).sum(axis=0) > 0
-    both = np.ix_(directions, there)
-    found = np.zeros_like(products)
-    if not found[both].size:
-        return found
+    present = np.abs(axes.vectors).sum(axis=0) > 0
+    active = np.ix_(directions, present)
+    solution = np.zeros_like(products)
+    if not solution[active].size:
+        return solution
     squares = unpack(packed, len(products))[np.ix_(directions, directions)]
     values, vectors = np.linalg.eigh(squares)
     typical = float(np.maximum(values, 0.0).mean())
     varies = np.maximum(values, max(sd, LEAST_VARIES * typical, LEAST))
-    turned = vectors.T @ products[both]
-    scale = varies[:, None] * axes.reliability[there]
+    turned = vectors.T @ products[active]
+    scale = varies[:, None] * axes.reliability[present]
     noise = sd**2 + scale
     spread = _spread(turned, scale, noise)
     gain = scale * spread / (scale**2 * spread + noise)
-    found[both] = vectors @ (gain * turned)
-    return found
+    solution[active] = vectors @ (gain * turned)
+    return solution
 
 
-def _spread(told: Floats, scale: Floats, noise: Floats) -> float:
+def _spread(projected: Floats, scale: Floats, noise: Floats) -> float:
     """The most probable variance of the coefficients; 0 where none explains better what was
     told."""
-    best = (float(np.sum(np.log(noise) + told**2 / noise)), 0.0)
+    best = (float(np.sum(np.log(noise) + projected**2 / noise)), 0.0)
     for spread in SPREADS:
         variance = scale**2 * spread + noise
         cost = (
-            float(np.sum(np.log(variance) + told**2 / variance))
+            float(np.sum(np.log(variance) + projected**2 / variance))
             + (np.log(spread / SPREAD) / SPREAD_SD) ** 2
         )
         if cost < best[0]:
@@ -124,5 +124,5 @@ def believed(agreed: float, size: float, sd: float) -> float:
     """
     size = max(size, sd, LEAST)
     gain = size * BELIEVED_SD**2 / ((size * BELIEVED_SD) ** 2 + size + sd**2)
-    found = BELIEVED + gain * (agreed - BELIEVED * size)
-    return float(np.clip(found, 0.0, MOST_BELIEVED))
+    belief = BELIEVED + gain * (agreed - BELIEVED * size)
+    return float(np.clip(belief, 0.0, MOST_BELIEVED))

@@ -37,14 +37,14 @@ OWN_SHRINKAGE = 5.0
 RATING_SENSITIVITY = 6.0**-0.5
 """Of the three sums of unit `rating`: proven above."""
 
-LEVEL_SD = 0.6
+GLOBAL_MEAN_SD = 0.6
 """Public guess of how far the level lies from mid-scale, on the inner scale."""
 LOG_COUNT, LOG_COUNT_SD = 5.0, 1.5
 """Public guess of the log2 of a typical person's ratings, and its spread."""
 
 
 @dataclass(frozen=True)
-class Level:
+class GlobalMean:
     """How people rate on the whole, and how much."""
 
     mean: float
@@ -58,31 +58,33 @@ class Level:
 def shrink(noisy: float, sd: float, centre: float, spread: float) -> tuple[float, float]:
     """Posterior mean and variance of a number that is N(centre, spread^2) and was released
     with noise N(0, sd^2)."""
-    kept = spread**2 / (spread**2 + sd**2)
-    return centre + kept * (noisy - centre), spread**2 * (1.0 - kept)
+    gain = spread**2 / (spread**2 + sd**2)
+    return centre + gain * (noisy - centre), spread**2 * (1.0 - gain)
 
 
-def level_of_users(released: NDArray[np.float64], sd: float, people: float) -> Level:
+def mean_of_users(released: NDArray[np.float64], sd: float, people: float) -> GlobalMean:
     """From the two sums of unit `user`, released with noise of standard deviation `sd` each."""
     mean, variance = shrink(
         2.0 / MEAN_WEIGHT * float(released[0]) / people,
         2.0 / MEAN_WEIGHT * sd / people,
         0.0,
-        LEVEL_SD,
+        GLOBAL_MEAN_SD,
     )
     step = LOG_COUNT_MIDDLE / COUNT_WEIGHT / people
-    return Level(mean, variance, _count(LOG_COUNT_MIDDLE + step * float(released[1]), step * sd))
+    return GlobalMean(
+        mean, variance, _count(LOG_COUNT_MIDDLE + step * float(released[1]), step * sd)
+    )
 
 
-def level_of_ratings(released: NDArray[np.float64], sd: float, people: float) -> Level:
+def mean_of_ratings(released: NDArray[np.float64], sd: float, people: float) -> GlobalMean:
     """From the three sums of unit `rating`. The level is a ratio of sums, so it needs no
     number of people."""
-    least = people / (1.0 + OWN_SHRINKAGE)  # a person with one rating adds 1/6 to the second sum
-    total = float(np.clip(released[1], least, max(people, least)))
+    lowest = people / (1.0 + OWN_SHRINKAGE)  # a person with one rating adds 1/6 to the second sum
+    total = float(np.clip(released[1], lowest, max(people, lowest)))
     mean, variance = shrink(
-        float(released[0]) / total, sd * np.hypot(1.0, LEVEL_SD) / total, 0.0, LEVEL_SD
+        float(released[0]) / total, sd * np.hypot(1.0, GLOBAL_MEAN_SD) / total, 0.0, GLOBAL_MEAN_SD
     )
-    return Level(mean, variance, _count(6.0 * float(released[2]) / people, 6.0 * sd / people))
+    return GlobalMean(mean, variance, _count(6.0 * float(released[2]) / people, 6.0 * sd / people))
 
 
 def _count(noisy: float, sd: float) -> float:

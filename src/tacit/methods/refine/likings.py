@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.spectrum_items import Profile, fit_loadings
+from tacit.methods.refine.spectrum_items import Profile, fit_item_factors
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ those of many ratings weigh more, whose own rows look like common tastes
 
 
 @dataclass(frozen=True, eq=False)
-class Likings:
+class CovarianceFactors:
     """`turn`: known loadings times this have the covariance that was found; `fresh`: new
     loadings of the rows."""
 
@@ -51,24 +51,24 @@ class Likings:
     """Prior variance of all fresh loadings of an item that is no row of the matrix."""
 
 
-def likings(
+def covariance_factors(
     matrix: NDArray[np.float32],
     sd: float,
-    known: Profile,
-    loadings: Floats,
+    profile: Profile,
+    item_factors: Floats,
     together: float = TOGETHER,
-) -> Likings:
+) -> CovarianceFactors:
     """From the released covariance (noise `sd`, diagonal never released) of the items with
-    these `loadings`; `together` as `shared_scatter` has it."""
-    turn = _turn(matrix, sd, known, loadings)
-    scaled = loadings @ turn * (known.weight * np.sqrt(KEPT))[:, None]
-    rest = matrix - (scaled @ scaled.T).astype(np.float32)
-    np.fill_diagonal(rest, 0.0)
-    found = fit_loadings(rest, sd, known, rank_max=RANK, together=together)
-    fresh = found.mean.astype(np.float64) / np.sqrt(KEPT)
-    unknown = found.spread.astype(np.float64) / KEPT
-    typical = float((fresh**2).sum(axis=1).mean() + unknown.mean()) if found.rank else 0.0
-    return Likings(turn, fresh, unknown, typical)
+    these `item_factors`; `together` as `shared_scatter` has it."""
+    rotation = _rotation(matrix, sd, profile, item_factors)
+    scaled = item_factors @ rotation * (profile.weight * np.sqrt(KEPT))[:, None]
+    residuals = matrix - (scaled @ scaled.T).astype(np.float32)
+    np.fill_diagonal(residuals, 0.0)
+    fit = fit_item_factors(residuals, sd, profile, rank_max=RANK, together=together)
+    fresh = fit.mean.astype(np.float64) / np.sqrt(KEPT)
+    unknown = fit.spread.astype(np.float64) / KEPT
+    typical = float((fresh**2).sum(axis=1).mean() + unknown.mean()) if fit.rank else 0.0
+    return CovarianceFactors(rotation, fresh, unknown, typical)
 
 
 def shared_scatter(rows: int, people: float) -> float:
@@ -77,28 +77,30 @@ def shared_scatter(rows: int, people: float) -> float:
     return TOGETHER + (MOST_TOGETHER - TOGETHER) * crowded
 
 
-def _turn(matrix: NDArray[np.float32], sd: float, known: Profile, loadings: Floats) -> Floats:
+def _rotation(
+    matrix: NDArray[np.float32], sd: float, profile: Profile, item_factors: Floats
+) -> Floats:
     """T^1/2, by the projection of the whitened matrix on the whitened loadings."""
-    width = loadings.shape[1]
-    white = (sd**2 + known.sampling * known.weight**2 + 1e-30) ** -0.25
-    rows = loadings * (known.weight * white * np.sqrt(KEPT))[:, None]
+    width = item_factors.shape[1]
+    white = (sd**2 + profile.sampling * profile.weight**2 + 1e-30) ** -0.25
+    rows = item_factors * (profile.weight * white * np.sqrt(KEPT))[:, None]
     parts = np.linalg.svd(rows, full_matrices=False)
     size = parts.S
-    seen = size**2 > WEAK * 2 * np.sqrt(width)
-    if not seen.any():
+    clear = size**2 > WEAK * 2 * np.sqrt(width)
+    if not clear.any():
         return np.eye(width)
-    basis = parts.U[:, seen]
-    size = size[seen]
-    other = parts.Vh[seen]
+    basis = parts.U[:, clear]
+    size = size[clear]
+    right_vectors = parts.Vh[clear]
     whitened = basis * white[:, None]
     # The diagonal was never released: it is taken to be what the loadings say, and so drops
     # out of the difference.
-    own = (rows**2).sum(axis=1)
-    difference = whitened.T @ (matrix @ whitened) + (basis.T * own) @ basis - np.diag(size**2)
+    diagonal = (rows**2).sum(axis=1)
+    difference = whitened.T @ (matrix @ whitened) + (basis.T * diagonal) @ basis - np.diag(size**2)
     values, vectors = np.linalg.eigh((difference + difference.T) / 2)
     edge = 2 * np.sqrt(len(size))
     cleaned = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
     change = (vectors * cleaned) @ vectors.T / (size[:, None] * size)
-    values, vectors = np.linalg.eigh(np.eye(width) + other.T @ change @ other)
+    values, vectors = np.linalg.eigh(np.eye(width) + right_vectors.T @ change @ right_vectors)
     result: Floats = (vectors * np.sqrt(np.clip(values, 0.0, MOST))) @ vectors.T
     return result

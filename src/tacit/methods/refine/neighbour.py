@@ -69,14 +69,14 @@ def strongest(matrix: Array | Product, n: int, *, block: int = 512) -> Neighbour
     n = max(0, min(n, size - 1))
     item = np.full((size, n), -1, np.int32)
     value = np.zeros((size, n), np.float32)
-    for first in range(0, size if n else 0, block):
-        rows = np.arange(first, min(first + block, size))
+    for start in range(0, size if n else 0, block):
+        rows = np.arange(start, min(start + block, size))
         values = matrix[rows]
         strength = np.abs(values).astype(np.float64)
-        strength[rows - first, rows] = -1.0
-        chosen = np.argsort(-strength, axis=1, kind="stable")[:, :n]
-        picked = np.take_along_axis(values, chosen, axis=1)
-        item[rows] = np.where(picked != 0, chosen, -1)
+        strength[rows - start, rows] = -1.0
+        order = np.argsort(-strength, axis=1, kind="stable")[:, :n]
+        picked = np.take_along_axis(values, order, axis=1)
+        item[rows] = np.where(picked != 0, order, -1)
         value[rows] = picked
     return Neighbours(item, value)
 
@@ -102,17 +102,19 @@ class LowRankEase:
         return np.asarray(out)
 
 
-def ease(loadings: Array, diagonal: Array) -> LowRankEase:
+def ease(item_factors: Array, diagonal: Array) -> LowRankEase:
     """Ridge of every item on all others (Steck 2019) for the Gram L L' + diag(diagonal),
     diagonal > 0.
 
     P = (L L' + D)^-1 = D^-1 - U S U' with U = D^-1 L and S = (I + L'D^-1 L)^-1 (Woodbury):
     no cube of the catalogue. B_ji = -P_ji / P_ii.
     """
-    work = np.asarray(loadings, dtype=np.float64)
+    work = np.asarray(item_factors, dtype=np.float64)
     inverse = 1.0 / np.asarray(diagonal, dtype=np.float64)
     spread = work * inverse[:, None]
     inner = np.linalg.inv(np.eye(work.shape[1]) + work.T @ spread)
-    left = spread @ inner
-    own = inverse - (left * spread).sum(1)
-    return LowRankEase(left.astype(np.float32), (spread / own[:, None]).astype(np.float32))
+    left_factor = spread @ inner
+    inverse_diagonal = inverse - (left_factor * spread).sum(1)
+    return LowRankEase(
+        left_factor.astype(np.float32), (spread / inverse_diagonal[:, None]).astype(np.float32)
+    )

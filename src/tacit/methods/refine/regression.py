@@ -81,15 +81,15 @@ class Columns:
     ) -> Columns:
         """A one, popularity above the knee and below it, what public people say, features."""
         columns = [np.ones(len(weights.mean)), *kneed(weights.popularity)]
-        own = [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2, SLOPE_SD**2]
+        variances = [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2, SLOPE_SD**2]
         if known is not None:
             columns.append(known.effect)
-            own.append(PUBLIC_SD**2)
-        plain = len(own)
+            variances.append(PUBLIC_SD**2)
+        plain = len(variances)
         matrix = np.column_stack(columns if features is None else [*columns, features])
-        told = float(matrix[:, plain:].var(axis=0).sum())
-        shared = EXPLAINED / max(told, 1e-12)
-        spread = np.array(own + [shared] * (matrix.shape[1] - plain))
+        feature_variance = float(matrix[:, plain:].var(axis=0).sum())
+        shared = EXPLAINED / max(feature_variance, 1e-12)
+        spread = np.array(variances + [shared] * (matrix.shape[1] - plain))
         return Columns(matrix, spread, plain)
 
     @property
@@ -118,7 +118,7 @@ class LikelyScales(NamedTuple):
     scale: float
 
 
-class EffectsSolved(NamedTuple):
+class SolvedItemBiases(NamedTuple):
     """Effects, what is left unknown of them, and by which numbers."""
 
     mean: Floats
@@ -161,20 +161,20 @@ class _Possible:
     below: Floats
 
     def take(self, rows: NDArray[np.int64]) -> _Possible:
-        kept = {name: value[rows] for name, value in vars(self).items()}
-        return _Possible(**kept)
+        fields = {name: value[rows] for name, value in vars(self).items()}
+        return _Possible(**fields)
 
     def prior(self, expected: Floats, fitted: Floats) -> Floats:
         """The effect to expect at each weight: an item that turns out more popular is also
         better liked."""
-        moved = fitted[1] * self.above + fitted[2] * self.below
-        return np.asarray(expected[:, None] + moved)
+        shift = fitted[1] * self.above + fitted[2] * self.below
+        return np.asarray(expected[:, None] + shift)
 
     def between(self, numbers: _Numbers) -> Floats:
         """t^2 of each item, at each weight."""
-        seen = np.clip(self.popularity, FALL_FROM, FALL_TO)
-        apart = numbers.between * self.shape * np.exp(-numbers.fall * seen)
-        return np.asarray(apart)
+        clipped = np.clip(self.popularity, FALL_FROM, FALL_TO)
+        between_variance = numbers.between * self.shape * np.exp(-numbers.fall * clipped)
+        return np.asarray(between_variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,20 +192,20 @@ class Regression:
     def _noise(self) -> Floats:
         """Of the sums, doubt about weights included."""
         weights = self.weights
-        doubt = np.maximum(weights.square - weights.mean**2, 0.0)
+        posterior_variance = np.maximum(weights.square - weights.mean**2, 0.0)
         result: Floats = (
             1.0 / self.evidence.precision
             + self.sampling * weights.mean
-            + doubt * self.evidence.taken**2
+            + posterior_variance * self.evidence.taken**2
         )
         return result
 
     def _system(self, between: float) -> _System:
         design = self.columns.matrix
         mean = self.weights.mean
-        seen = np.clip(self.weights.popularity, FALL_FROM, FALL_TO)
-        apart = between * self.shape * np.exp(-FALL * seen)
-        variance = self.weights.square * apart + self._noise
+        clipped = np.clip(self.weights.popularity, FALL_FROM, FALL_TO)
+        between_variance = between * self.shape * np.exp(-FALL * clipped)
+        variance = self.weights.square * between_variance + self._noise
         weighted = design * (mean**2 / variance)[:, None]
         return _System(
             variance, design.T @ weighted, design.T @ (mean * self.evidence.total / variance)
@@ -217,34 +217,34 @@ class Regression:
         best = LikelyScales(np.inf, BETWEEN, 1.0)
         total = self.evidence.total
         for between in BETWEEN_GRID:
-            found = self._system(between)
-            start = float(np.sum(np.log(found.variance) + total**2 / found.variance))
+            equations = self._system(between)
+            start = float(np.sum(np.log(equations.variance) + total**2 / equations.variance))
             start += _surprise(between)
             for scale in self.columns.scales:
                 penalty = self.columns.penalty(scale)
-                system = found.gram + np.diag(penalty)
+                system = equations.gram + np.diag(penalty)
                 value = start + np.linalg.slogdet(system)[1] - np.sum(np.log(penalty))
-                value -= found.right @ np.linalg.solve(system, found.right)
+                value -= equations.right @ np.linalg.solve(system, equations.right)
                 value += (np.log(4.0 * scale) / BETWEEN_SPREAD) ** 2
                 if value < best.value:
                     best = LikelyScales(float(value), float(between), float(scale))
         return best
 
-    def solve(self, found: LikelyScales) -> EffectsSolved:
+    def solve(self, scales: LikelyScales) -> SolvedItemBiases:
         """The effects, by the mixture."""
-        penalty = np.diag(self.columns.penalty(found.scale))
-        system = self._system(found.between)
+        penalty = np.diag(self.columns.penalty(scales.scale))
+        system = self._system(scales.between)
         solved = np.linalg.solve(system.gram + penalty, system.right)
         fitted = np.asarray(solved, np.float64)
         possible = self._possible()
-        some = self._some()
-        few = possible.take(some)
-        numbers = _Numbers(found.between, FALL, fitted)
-        for turn in range(TURNS):
+        sample = self._some()
+        sampled = possible.take(sample)
+        numbers = _Numbers(scales.between, FALL, fitted)
+        for sweep in range(TURNS):
             expected = self.columns.matrix @ numbers.fitted
-            grid = found.between * FINE_GRID if turn else BETWEEN_GRID
-            numbers = _likeliest(few, expected[some], numbers, grid)
-            found = found._replace(between=numbers.between)
+            grid = scales.between * FINE_GRID if sweep else BETWEEN_GRID
+            numbers = _likeliest(sampled, expected[sample], numbers, grid)
+            scales = scales._replace(between=numbers.between)
             fitted, covariance = self._coefficients(possible, numbers, penalty)
             numbers = numbers._replace(fitted=fitted)
         return self._effects(possible, numbers, covariance)
@@ -257,29 +257,32 @@ class Regression:
         expected = design @ numbers.fitted
         chance, variance = _chances(possible, expected, numbers)
         trust = chance * possible.weight / variance
-        moved = possible.prior(np.zeros(len(design)), numbers.fitted)
-        rest = possible.total - possible.weight * moved
-        right = design.T @ (trust * rest).sum(axis=1)
-        seen = (trust * possible.weight).sum(axis=1)
-        covariance = np.linalg.inv(design.T @ (design * seen[:, None]) + penalty)
+        shift = possible.prior(np.zeros(len(design)), numbers.fitted)
+        residuals = possible.total - possible.weight * shift
+        right = design.T @ (trust * residuals).sum(axis=1)
+        information = (trust * possible.weight).sum(axis=1)
+        covariance = np.linalg.inv(design.T @ (design * information[:, None]) + penalty)
         return covariance @ right, covariance
 
-    def _effects(self, possible: _Possible, numbers: _Numbers, covariance: Floats) -> EffectsSolved:
+    def _effects(
+        self, possible: _Possible, numbers: _Numbers, covariance: Floats
+    ) -> SolvedItemBiases:
         design = self.columns.matrix
         expected = design @ numbers.fitted
         chance, variance = _chances(possible, expected, numbers)
-        apart = possible.between(numbers)
+        between_variance = possible.between(numbers)
         weight = possible.weight
-        gain = weight * apart / variance
+        gain = weight * between_variance / variance
         prior = possible.prior(expected, numbers.fitted)
         mean = prior + gain * (possible.total - weight * prior)
-        kept = 1.0 - gain * weight
+        shrinkage = 1.0 - gain * weight
         middle = (chance * mean).sum(axis=1)
-        around = apart * kept + (mean - middle[:, None]) ** 2
-        doubt = np.einsum("ij,ij->i", design @ covariance, design)
-        return EffectsSolved(
+        around = between_variance * shrinkage + (mean - middle[:, None]) ** 2
+        posterior_variance = np.einsum("ij,ij->i", design @ covariance, design)
+        return SolvedItemBiases(
             middle,
-            (chance * around).sum(axis=1) + (chance * kept).sum(axis=1) ** 2 * doubt,
+            (chance * around).sum(axis=1)
+            + (chance * shrinkage).sum(axis=1) ** 2 * posterior_variance,
             (chance * gain).sum(axis=1),
             numbers.fitted,
             numbers.between,
@@ -291,8 +294,8 @@ class Regression:
         if items <= SAMPLE:
             return np.arange(items)
         order = np.argsort(self.weights.mean, kind="stable")
-        places = np.linspace(0, items - 1, SAMPLE).round().astype(np.int64)
-        return np.asarray(order[places], np.int64)
+        positions = np.linspace(0, items - 1, SAMPLE).round().astype(np.int64)
+        return np.asarray(order[positions], np.int64)
 
     def _possible(self) -> _Possible:
         """A few possible weights of each item, and what the sums are under each.
@@ -334,9 +337,9 @@ def _surprise(between: float) -> float:
 def _chances(possible: _Possible, expected: Floats, numbers: _Numbers) -> tuple[Floats, Floats]:
     """Of each weight, the sums known; and the variance of the sums at each."""
     prior = possible.prior(expected, numbers.fitted)
-    rest = possible.total - possible.weight * prior
+    residuals = possible.total - possible.weight * prior
     variance = possible.weight**2 * possible.between(numbers) + possible.noise
-    logs = possible.log_chance - 0.5 * (np.log(variance) + rest**2 / variance)
+    logs = possible.log_chance - 0.5 * (np.log(variance) + residuals**2 / variance)
     chance = np.exp(logs - logs.max(axis=1, keepdims=True))
     return chance / chance.sum(axis=1, keepdims=True), variance
 
@@ -344,26 +347,26 @@ def _chances(possible: _Possible, expected: Floats, numbers: _Numbers) -> tuple[
 def _likeliest(possible: _Possible, expected: Floats, numbers: _Numbers, grid: Floats) -> _Numbers:
     """The most probable t^2, and then h, given the coefficients."""
     prior = possible.prior(expected, numbers.fitted)
-    rest = possible.total - possible.weight * prior
+    residuals = possible.total - possible.weight * prior
     # A line for each point: few points of many items are added up quickly that way.
     square, noise, chance = (
-        np.ascontiguousarray(each.T) for each in (rest**2, possible.noise, possible.log_chance)
+        np.ascontiguousarray(each.T) for each in (residuals**2, possible.noise, possible.log_chance)
     )
 
-    def apart(fall: float) -> Floats:
+    def unit_variance(fall: float) -> Floats:
         unit = possible.between(numbers._replace(between=1.0, fall=fall))
         return np.ascontiguousarray((possible.weight**2 * unit).T)
 
-    def cost(tried: _Numbers, apart: Floats) -> float:
-        variance = tried.between * apart + noise
+    def cost(tried: _Numbers, unit_variance: Floats) -> float:
+        variance = tried.between * unit_variance + noise
         logs = chance - 0.5 * (np.log(variance) + square / variance)
-        most = logs.max(axis=0)
-        each = np.log(np.exp(logs - most).sum(axis=0)) + most
+        largest = logs.max(axis=0)
+        log_sums = np.log(np.exp(logs - largest).sum(axis=0)) + largest
         fall = (tried.fall - FALL) / FALL_SD
-        return _surprise(tried.between) + fall**2 - 2.0 * float(each.sum())
+        return _surprise(tried.between) + fall**2 - 2.0 * float(log_sums.sum())
 
-    same = apart(numbers.fall)
+    same = unit_variance(numbers.fall)
     tried = [numbers._replace(between=float(each)) for each in grid]
     best = min(tried, key=lambda each: cost(each, same))
     falls = [best._replace(fall=float(h)) for h in FALL_GRID]
-    return min(falls, key=lambda each: cost(each, apart(each.fall)))
+    return min(falls, key=lambda each: cost(each, unit_variance(each.fall)))

@@ -81,10 +81,10 @@ def _top(count: int) -> tuple[float, ...]:
 
     u = (np.arange(GRID) + 0.5) / GRID
     size = ndtri((1 + u) / 2)
-    each = []
+    order_means = []
     for rank in range(count, 0, -1):
         log_ways = gammaln(count + 1) - gammaln(rank) - gammaln(count + 1 - rank)
         density = np.exp(log_ways + (rank - 1) * np.log(u) + (count - rank) * np.log1p(-u))
-        each.append(float(np.mean(size * density)))
-    means = np.cumsum(each) / np.arange(1, count + 1)
+        order_means.append(float(np.mean(size * density)))
+    means = np.cumsum(order_means) / np.arange(1, count + 1)
     return tuple(float(x) for x in means)

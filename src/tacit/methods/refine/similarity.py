@@ -52,13 +52,13 @@ def cosine(covariance: Floats, noise_sd: float, weight: Floats) -> Floats:
     noise (sqrt 2 x noise_sd): it is shrunk to that line, so that a noisy zero never divides
     anything.
     """
-    found = shrink_spectrum(covariance, noise_sd, RANK_MAX)
+    spectrum = shrink_spectrum(covariance, noise_sd, RANK_MAX)
     line = weight * max(float(covariance.diagonal().sum()), 1e-12) / max(float(weight.sum()), 1e-12)
     signal = DIAGONAL_VARIANCE * line**2
-    kept = signal / (signal + 2.0 * noise_sd**2 + 1e-300)
-    found_diagonal = line + kept * (covariance.diagonal() - line)
-    scale = np.maximum(found_diagonal, LEAST_DIAGONAL * line + 1e-12)
-    out = np.clip(found.dense() / np.sqrt(scale[:, None] * scale), -1.0, 1.0)
+    shrinkage = signal / (signal + 2.0 * noise_sd**2 + 1e-300)
+    shrunk_diagonal = line + shrinkage * (covariance.diagonal() - line)
+    scale = np.maximum(shrunk_diagonal, LEAST_DIAGONAL * line + 1e-12)
+    out = np.clip(spectrum.dense() / np.sqrt(scale[:, None] * scale), -1.0, 1.0)
     np.fill_diagonal(out, 0.0)
     return np.asarray(out)
 
@@ -80,8 +80,8 @@ def clean_step(gradient: Floats, noise_sd: float) -> Floats:
     beyond the edge, shrunk."""
     edge = noise_edge(noise_sd, len(gradient))
     values, vectors = np.linalg.eigh(gradient)
-    kept = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
-    out = (vectors * kept) @ vectors.T
+    cleaned = np.sign(values) * np.sqrt(np.maximum(values**2 - edge**2, 0.0))
+    out = (vectors * cleaned) @ vectors.T
     np.fill_diagonal(out, 0.0)
     return np.asarray(out)
 
@@ -94,10 +94,10 @@ def choose(released: Floats, sd: Floats, people: float, noise: float) -> tuple[i
     error without neighbours, and what each candidate adds to it. The variance is shrunk to
     `noise`, the public guess.
     """
-    means, doubt = released / people, sd / people
-    kept = ERROR_SD**2 / (ERROR_SD**2 + float(doubt[0]) ** 2)
-    variance = noise + kept * (float(means[0]) - noise)
+    means, posterior_variance = released / people, sd / people
+    shrinkage = ERROR_SD**2 / (ERROR_SD**2 + float(posterior_variance[0]) ** 2)
+    variance = noise + shrinkage * (float(means[0]) - noise)
     best = int(np.argmin(means[1:])) if len(means) > 1 else -1
-    if best < 0 or not means[1 + best] < -STANDS_OUT * doubt[1 + best]:
+    if best < 0 or not means[1 + best] < -STANDS_OUT * posterior_variance[1 + best]:
         return None, max(variance, LEAST_VARIANCE)
     return best, max(variance + float(means[1 + best]), LEAST_VARIANCE)

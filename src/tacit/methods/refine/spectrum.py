@@ -86,8 +86,8 @@ def leading(
         basis = np.linalg.qr(matrix @ (matrix @ basis))[0]
     product = matrix @ basis
     small = basis.T @ product
-    values, turn = np.linalg.eigh((small + small.T) / 2)
-    return values[::-1][:rank], np.asarray(basis @ turn[:, ::-1][:, :rank])
+    values, rotation = np.linalg.eigh((small + small.T) / 2)
+    return values[::-1][:rank], np.asarray(basis @ rotation[:, ::-1][:, :rank])
 
 
 def shrink_spectrum(
@@ -115,18 +115,18 @@ def shrink_spectrum(
     work = matrix.copy() if impute else matrix
     if impute:
         np.fill_diagonal(work, 0.0)
-    found = Spectrum(np.zeros(0, matrix.dtype), np.zeros((size, 0), matrix.dtype))
+    spectrum = Spectrum(np.zeros(0, matrix.dtype), np.zeros((size, 0), matrix.dtype))
     vectors = None
-    for turn in range(1 + passes if impute else 1):
+    for sweep in range(1 + passes if impute else 1):
         values, vectors = leading(work, rank_max, near=vectors)
         # With no noise at all, rounding is the floor.
         keep = values > max(
             believed, float(np.finfo(matrix.dtype).eps) * size * float(values[:1].sum())
         )
-        found = Spectrum(np.sqrt(values[keep] ** 2 - edge**2), vectors[:, keep])
-        if impute and turn < passes:
-            np.fill_diagonal(work, found.diagonal())
-    return found
+        spectrum = Spectrum(np.sqrt(values[keep] ** 2 - edge**2), vectors[:, keep])
+        if impute and sweep < passes:
+            np.fill_diagonal(work, spectrum.diagonal())
+    return spectrum
 
 
 def project_psd(matrix: Array) -> Array:

@@ -47,7 +47,7 @@ class Profile:
 
 
 @dataclass(frozen=True, eq=False)
-class Loadings:
+class SpectralFactors:
     """Posterior of the item loadings: `mean` (items x rank) and `spread`, the summed
     variance of each row."""
 
@@ -79,13 +79,15 @@ def profile(
     counts = np.maximum(counts, 1e-6)
     mean = float(counts.sum()) / max(people, 1.0)
     if unit == "user":
-        each = WHOLE_PERSON * mean * mean if mean * mean > cap else float(np.sqrt(cap)) * mean
-        pair = 1.0 / (BUSIER * variance * each + offset)
+        contribution = (
+            WHOLE_PERSON * mean * mean if mean * mean > cap else float(np.sqrt(cap)) * mean
+        )
+        pair = 1.0 / (BUSIER * variance * contribution + offset)
     else:
-        each = mean
-        pair = 1.0 / float(np.sqrt(BUSIER * variance * each + offset))
+        contribution = mean
+        pair = 1.0 / float(np.sqrt(BUSIER * variance * contribution + offset))
     shape = counts**TOGETHER_POWER
-    total = people * UNEVEN * each * each * pair
+    total = people * UNEVEN * contribution * contribution * pair
     return Profile(shape * (np.sqrt(total) / shape.sum()), variance * variance * pair)
 
 
@@ -98,32 +100,32 @@ def leading_block(weight: Array, noise_sd: float, sampling: float) -> NDArray[np
     return np.sort(order[: max(2 * best, LEAST_BLOCK)])
 
 
-def start_loadings(
-    matrix: Array, noise_sd: float, known: Profile, rank_max: int
+def start_item_factors(
+    matrix: Array, noise_sd: float, profile: Profile, rank_max: int
 ) -> tuple[Array, NDArray[np.int64]]:
     """Loadings of the leading block from its cleaned spectrum; all other rows are zero."""
-    block = leading_block(known.weight, noise_sd, known.sampling)
-    weight = known.weight[block]
+    block = leading_block(profile.weight, noise_sd, profile.sampling)
+    weight = profile.weight[block]
     # Both kinds of error brought to at most one: sd^2 + s a_i a_j <= sqrt((sd^2 + s
     # a_i^2)(sd^2 + s a_j^2)).
-    white = (noise_sd**2 + known.sampling * weight**2 + 1e-30) ** -0.25
+    white = (noise_sd**2 + profile.sampling * weight**2 + 1e-30) ** -0.25
     scaled = matrix[np.ix_(block, block)] * white[:, None] * white
-    found = shrink_spectrum(scaled.astype(matrix.dtype), 1.0, rank_max)
-    loadings = np.zeros((len(matrix), found.rank), matrix.dtype)
-    loadings[block] = found.loadings / (white * weight)[:, None]
-    return loadings, block
+    spectrum = shrink_spectrum(scaled.astype(matrix.dtype), 1.0, rank_max)
+    item_factors = np.zeros((len(matrix), spectrum.rank), matrix.dtype)
+    item_factors[block] = spectrum.loadings / (white * weight)[:, None]
+    return item_factors, block
 
 
-def fit_loadings(
+def fit_item_factors(
     matrix: Array,
     noise_sd: float,
-    known: Profile,
+    profile: Profile,
     *,
     rank_max: int = 60,
     rounds: int = 6,
     blocks: int = 4,
     together: float = 1.0,
-) -> Loadings:
+) -> SpectralFactors:
     """Posterior loadings of every item, by rounds of row regressions over interleaved
     blocks of items.
 
@@ -132,26 +134,26 @@ def fit_loadings(
     where a regression takes them to err each by itself: so the sampling variance counts
     this many times.
     """
-    loadings, block = start_loadings(matrix, noise_sd, known, rank_max)
-    size, rank = loadings.shape
+    item_factors, block = start_item_factors(matrix, noise_sd, profile, rank_max)
+    size, rank = item_factors.shape
     if rank == 0:
-        return Loadings(loadings, np.zeros(size, matrix.dtype), known.sampling)
-    weight, scatter = (known.weight.astype(matrix.dtype), together * known.sampling)
-    state = _State(matrix, float(noise_sd) ** 2, weight, loadings, scatter)
+        return SpectralFactors(item_factors, np.zeros(size, matrix.dtype), profile.sampling)
+    weight, scatter = (profile.weight.astype(matrix.dtype), together * profile.sampling)
+    state = _State(matrix, float(noise_sd) ** 2, weight, item_factors, scatter)
     state.refresh(block)
-    rest = np.setdiff1d(np.arange(size), block)
-    if len(rest):
-        state.regress(rest, block)
+    remaining = np.setdiff1d(np.arange(size), block)
+    if len(remaining):
+        state.regress(remaining, block)
     everyone = np.arange(size)
     for _ in range(rounds):
         excess = scale = 0.0
-        for turn in range(blocks):
-            rows = everyone[turn::blocks]
-            more, per = state.regress(rows, everyone)
-            excess, scale = excess + more, scale + per
+        for offset in range(blocks):
+            rows = everyone[offset::blocks]
+            added, per = state.regress(rows, everyone)
+            excess, scale = excess + added, scale + per
         state.refresh(everyone)
         state.sampling = together * max(excess / scale, 0.0) if scale > 0 else state.sampling
-    return Loadings(state.loadings, state.spread(), state.sampling / together)
+    return SpectralFactors(state.loadings, state.spread(), state.sampling / together)
 
 
 class _State:
@@ -159,14 +161,14 @@ class _State:
     sampling variance."""
 
     def __init__(
-        self, matrix: Array, noise: float, weight: Array, loadings: Array, sampling: float
+        self, matrix: Array, noise: float, weight: Array, item_factors: Array, sampling: float
     ) -> None:
         self.matrix = matrix
         self.noise = noise
         self.weight = weight
-        self.loadings = loadings
+        self.loadings = item_factors
         self.sampling = sampling
-        rank = loadings.shape[1]
+        rank = item_factors.shape[1]
         self.low = np.tril_indices(rank)
         self.packed = np.zeros((len(matrix), len(self.low[0])), matrix.dtype)
         self.on_diagonal = np.flatnonzero(self.low[0] == self.low[1])
@@ -186,27 +188,33 @@ class _State:
     def regress(self, rows: NDArray[np.int64], on: NDArray[np.int64]) -> tuple[float, float]:
         """Posterior of `rows` given the items `on`; returns the excess of squared residuals
         and what it scales with."""
-        whole = len(on) == len(self.matrix)
-        entries = self.matrix[rows] if whole else self.matrix[np.ix_(rows, on)]
-        known, spread = (
-            (self.loadings, self.packed) if whole else (self.loadings[on], self.packed[on])
+        all_items = len(on) == len(self.matrix)
+        entries = self.matrix[rows] if all_items else self.matrix[np.ix_(rows, on)]
+        item_loadings, spread = (
+            (self.loadings, self.packed) if all_items else (self.loadings[on], self.packed[on])
         )
         pair = self.weight[rows][:, None] * self.weight[on]
         inverse = 1.0 / (self.noise + self.sampling * pair + 1e-30)
-        place = np.searchsorted(on, rows)
-        place[place == len(on)] = 0
-        own = on[place] == rows
-        inverse[np.flatnonzero(own), place[own]] = 0.0  # the diagonal was never released
+        position = np.searchsorted(on, rows)
+        position[position == len(on)] = 0
+        self_entries = on[position] == rows
+        inverse[np.flatnonzero(self_entries), position[self_entries]] = (
+            0.0  # the diagonal was never released
+        )
         gain = pair * inverse
-        precision = (gain * pair) @ (known[:, self.low[0]] * known[:, self.low[1]] + spread)
-        full = np.empty((len(rows), known.shape[1], known.shape[1]), self.matrix.dtype)
+        precision = (gain * pair) @ (
+            item_loadings[:, self.low[0]] * item_loadings[:, self.low[1]] + spread
+        )
+        full = np.empty(
+            (len(rows), item_loadings.shape[1], item_loadings.shape[1]), self.matrix.dtype
+        )
         full[:, self.low[0], self.low[1]] = precision
         full[:, self.low[1], self.low[0]] = precision
         full += np.diag(1.0 / self.prior)
         covariance = np.linalg.inv(full)
-        mean = np.einsum("ikl,il->ik", covariance, (entries * gain) @ known)
+        mean = np.einsum("ikl,il->ik", covariance, (entries * gain) @ item_loadings)
         self.loadings[rows], self.packed[rows] = (mean, covariance[:, self.low[0], self.low[1]])
-        residual = entries - pair * (mean @ known.T)
+        residual = entries - pair * (mean @ item_loadings.T)
         trust = gain * inverse
         return (
             float(np.vdot(trust, residual * residual - self.noise)),

@@ -47,30 +47,30 @@ def shrink_whole_spectrum(
     believed = edge * (1.0 + margin * max(size, 1) ** (-2.0 / 3.0))
     work = matrix.copy()
     np.fill_diagonal(work, 0.0)
-    found = _kept(work, edge, believed, rank_max)
-    np.fill_diagonal(work, found.diagonal())
-    return _kept(work, edge, believed, rank_max)
+    spectrum = _shrink(work, edge, believed, rank_max)
+    np.fill_diagonal(work, spectrum.diagonal())
+    return _shrink(work, edge, believed, rank_max)
 
 
-def _kept(matrix: Array, edge: float, believed: float, rank_max: int) -> Spectrum:
+def _shrink(matrix: Array, edge: float, believed: float, rank_max: int) -> Spectrum:
     values, vectors = np.linalg.eigh(matrix)
     values, vectors = values[::-1], vectors[:, ::-1]
     if not len(values) or values[0] <= believed:
         return Spectrum(values[:0], vectors[:, :0])
-    worth = _worth(values.astype(np.float64), edge, rank_max)
+    plan_report = _worth(values.astype(np.float64), edge, rank_max)
     # A direction is worth no more than one that stands out further.
-    worth = np.minimum.accumulate(worth)
-    kept = worth > 0
-    return Spectrum(worth[kept].astype(matrix.dtype), vectors[:, :rank_max][:, kept])
+    plan_report = np.minimum.accumulate(plan_report)
+    positive = plan_report > 0
+    return Spectrum(plan_report[positive].astype(matrix.dtype), vectors[:, :rank_max][:, positive])
 
 
 def _worth(values: Floats, edge: float, rank_max: int) -> Floats:
     """u'Gu of the leading eigenvectors."""
     smooth = SMOOTH * edge / np.sqrt(len(values))
-    first = values[:rank_max]
-    apart = first[:, None] - values
-    pushed = (apart / (apart**2 + smooth**2)).mean(axis=1)
-    worth = first - edge**2 / 2 * pushed
+    leading_values = values[:rank_max]
+    gaps = leading_values[:, None] - values
+    pushed = (gaps / (gaps**2 + smooth**2)).mean(axis=1)
+    plan_report = leading_values - edge**2 / 2 * pushed
     # What smoothing leaves of pure noise: its own h at l + i smooth, in closed form.
-    left = np.sqrt((first + 1j * smooth) ** 2 - edge**2).real
-    return np.asarray(worth - np.where(first < edge, np.abs(left), 0.0))
+    noise_worth = np.sqrt((leading_values + 1j * smooth) ** 2 - edge**2).real
+    return np.asarray(plan_report - np.where(leading_values < edge, np.abs(noise_worth), 0.0))

@@ -40,38 +40,38 @@ class Axes:
 
 
 def typical_axes(
-    loadings: Floats, precision: Floats, weight: Floats, count: float, kept: int
+    item_factors: Floats, precision: Floats, weight: Floats, count: float, rank: int
 ) -> Axes:
     """From what `count` ratings, spread over items like `weight`, would tell: eigenvectors
     of X'PX."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     chance = weight / max(float(weight.sum()), 1e-300)
-    values, vectors = np.linalg.eigh(count * (loadings.T * (chance * precision)) @ loadings)
-    best = np.argsort(-values, kind="stable")[:kept]
-    out, reliability = np.zeros((width, kept)), np.ones(kept)
+    values, vectors = np.linalg.eigh(count * (item_factors.T * (chance * precision)) @ item_factors)
+    best = np.argsort(-values, kind="stable")[:rank]
+    out, reliability = np.zeros((width, rank)), np.ones(rank)
     out[:, : len(best)] = vectors[:, best]
     reliability[: len(best)] = np.maximum(values[best], 1e-6) / (1 + np.maximum(values[best], 1e-6))
     return Axes(out, reliability)
 
 
-def carried(axes: Axes, kept: int, carriers: int, least: float) -> Axes:
-    """The `kept` best of these axes; but in the last `carriers` places, where more axes than
-    that are more reliable than `least`, the least reliable of those.
+def carried(axes: Axes, rank: int, carriers: int, threshold: float) -> Axes:
+    """The `rank` best of these axes; but in the last `carriers` places, where more axes than
+    that are more reliable than `threshold`, the least reliable of those.
 
     A sweep gives axes that hold little another meaning, which is how it finds a taste that no
     column had: with the best axes alone it only refines what is known.
     """
-    there = np.abs(axes.vectors).sum(axis=0) > 0
-    shown = int(((axes.reliability > least) & there).sum())
-    chosen = np.arange(kept)
-    if shown > kept:
-        chosen[kept - carriers :] = np.arange(shown - carriers, shown)
-    vectors = np.ascontiguousarray(axes.vectors[:, chosen])
-    return Axes(vectors, axes.reliability[chosen])
+    present = np.abs(axes.vectors).sum(axis=0) > 0
+    reliable = int(((axes.reliability > threshold) & present).sum())
+    order = np.arange(rank)
+    if reliable > rank:
+        order[rank - carriers :] = np.arange(reliable - carriers, reliable)
+    vectors = np.ascontiguousarray(axes.vectors[:, order])
+    return Axes(vectors, axes.reliability[order])
 
 
 @dataclass(frozen=True, eq=False)
-class TasteEvidence:
+class UserFactorEvidence:
     """Released sweeps on a common footing, items x axes: `total` = W_i change + N(0,
     1/precision)."""
 
@@ -79,22 +79,24 @@ class TasteEvidence:
     precision: Floats
 
     @staticmethod
-    def none(items: int, axes: int) -> TasteEvidence:
+    def none(items: int, axes: int) -> UserFactorEvidence:
         """Before any sweep."""
-        return TasteEvidence(np.zeros((items, axes)), np.zeros((items, axes)))
+        return UserFactorEvidence(np.zeros((items, axes)), np.zeros((items, axes)))
 
     def add(
         self, released: Floats, sd: float, scale: Floats, weights: Weights, change: Floats
-    ) -> TasteEvidence:
+    ) -> UserFactorEvidence:
         """With a further release of scale W_i (true change - `change`) + N(0, sd^2)."""
         precision = (scale / sd) ** 2
-        both = self.precision + precision
+        combined = self.precision + precision
         total = released / scale + weights.mean[:, None] * change
-        return TasteEvidence((self.precision * self.total + precision * total) / both, both)
+        return UserFactorEvidence(
+            (self.precision * self.total + precision * total) / combined, combined
+        )
 
 
-def taste_changes(
-    evidence: TasteEvidence, weights: Weights, sampling: Floats
+def user_factor_changes(
+    evidence: UserFactorEvidence, weights: Weights, sampling: Floats
 ) -> tuple[Floats, Floats]:
     """Posterior mean of the changes (items x axes) and, summed over axes, what is left
     unknown of them.

@@ -58,17 +58,17 @@ class Raters:
         """The items of each invented person: always the same draws."""
         rng = np.random.default_rng(0)
         items = len(self.weight)
-        least = 1e-12 * max(float(self.weight.max()), 1e-300)
-        appeal = np.log(np.maximum(self.weight, least))
-        drawn = []
+        floor = 1e-12 * max(float(self.weight.max()), 1e-300)
+        appeal = np.log(np.maximum(self.weight, floor))
+        samples = []
         for person in range(INVENTED):
             score = NormalDist().inv_cdf((person + 0.5) / INVENTED)
-            wanted = round(self.count * np.exp(ACTIVITY * score))
-            each = int(np.clip(wanted, 1, max(items // 2, 1)))
+            expected_count = round(self.count * np.exp(ACTIVITY * score))
+            count = int(np.clip(expected_count, 1, max(items // 2, 1)))
             # The largest of log-weight plus Gumbel noise: a draw without replacement.
-            order = np.argpartition(-(appeal + rng.gumbel(size=items)), each - 1)
-            drawn.append(order[:each])
-        return drawn
+            order = np.argpartition(-(appeal + rng.gumbel(size=items)), count - 1)
+            samples.append(order[:count])
+        return samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,43 +83,45 @@ class Expected:
     """Ratings have twice the chance in them."""
 
 
-def expected(loadings: Floats, groups: NDArray[np.int64], axes: Floats, raters: Raters) -> Expected:
+def expected(
+    item_factors: Floats, groups: NDArray[np.int64], axes: Floats, raters: Raters
+) -> Expected:
     """Averages over invented people."""
-    width, kept = axes.shape
+    width, rank = axes.shape
     names = np.unique(groups)
-    both = np.zeros((kept**2, kept**2))
-    wider = np.zeros((len(names), kept, kept))
-    chance = np.zeros((kept, kept))
+    products = np.zeros((rank**2, rank**2))
+    wider = np.zeros((len(names), rank, rank))
+    chance = np.zeros((rank, rank))
     for items in raters.ratings():
-        rows = loadings[items]
-        told = (rows.T * raters.precision[items]) @ rows
-        unknown = np.linalg.inv(np.eye(width) + told)
-        shown = axes.T @ unknown @ told
-        along = (shown @ axes).ravel()
-        both += np.outer(along, along)
-        for place, name in enumerate(names):
-            part = shown[:, groups == name]
-            wider[place] += part @ part.T
-        chance += shown @ unknown @ axes
+        rows = item_factors[items]
+        information = (rows.T * raters.precision[items]) @ rows
+        unknown = np.linalg.inv(np.eye(width) + information)
+        resolved = axes.T @ unknown @ information
+        along = (resolved @ axes).ravel()
+        products += np.outer(along, along)
+        for index, name in enumerate(names):
+            part = resolved[:, groups == name]
+            wider[index] += part @ part.T
+        chance += resolved @ unknown @ axes
     return Expected(
-        _turns(both.reshape(kept, kept, kept, kept) / INVENTED),
-        np.array([pack(one) for one in wider / INVENTED]).T,
+        _rotation_map(products.reshape(rank, rank, rank, rank) / INVENTED),
+        np.array([pack(matrix) for matrix in wider / INVENTED]).T,
         pack(chance / INVENTED),
     )
 
 
-def _turns(both: Floats) -> Floats:
+def _rotation_map(products: Floats) -> Floats:
     """The map of packed S to packed R S R', from the averages of R_ac R_bd by (a, c, b, d)."""
-    rows, columns = np.triu_indices(len(both))
+    rows, columns = np.triu_indices(len(products))
     size = np.where(rows == columns, 1.0, np.sqrt(2.0))
-    one = both[rows[:, None], rows, columns[:, None], columns]
-    other = both[rows[:, None], columns, columns[:, None], rows]
-    result: Floats = size[:, None] * (one + other) / 2 * size
+    straight = products[rows[:, None], rows, columns[:, None], columns]
+    crossed = products[rows[:, None], columns, columns[:, None], rows]
+    result: Floats = size[:, None] * (straight + crossed) / 2 * size
     return result
 
 
 def retaste(
-    loadings: Floats,
+    item_factors: Floats,
     groups: NDArray[np.int64],
     axes: Axes,
     raters: Raters,
@@ -130,35 +132,37 @@ def retaste(
     """X T^1/2, from the released sum of packed moments with noise of `sd`; `groups` has the
     group of each column of the loadings X."""
     turned = axes.vectors
-    known = expected(loadings, groups, turned, raters)
-    fixed = np.column_stack([WIDER * known.groups, NOISIER * known.noise])
+    moments = expected(item_factors, groups, turned, raters)
+    fixed = np.column_stack([WIDER * moments.groups, NOISIER * moments.noise])
     first, second = np.triu_indices(len(axes.reliability))
     sampling = 2 * axes.reliability[first] * axes.reliability[second]
     noise = (sd**2 / people + sampling) / people
-    spread, pull = _spread(packed / people, fixed, known.turns, noise)
+    spread, pull = _spread(packed / people, fixed, moments.turns, noise)
     wider = WIDER * (fixed.T @ pull)[:-1]
     change = np.diag(wider[np.searchsorted(np.unique(groups), groups)])
-    turn = unpack(spread**2 * known.turns.T @ pull, turned.shape[1])
-    change += turned @ turn @ turned.T
+    rotation = unpack(spread**2 * moments.turns.T @ pull, turned.shape[1])
+    change += turned @ rotation @ turned.T
     values, vectors = np.linalg.eigh(np.eye(len(change)) + change)
     root = (vectors * np.sqrt(np.clip(values, LEAST, MOST))) @ vectors.T
-    result: Floats = loadings @ root
+    result: Floats = item_factors @ root
     return result
 
 
-def _spread(told: Floats, fixed: Floats, turns: Floats, noise: Floats) -> tuple[float, Floats]:
-    """The most probable spread of turns, and K^-1 `told` under it, K being the covariance of
+def _spread(
+    observed: Floats, fixed: Floats, rotations: Floats, noise: Floats
+) -> tuple[float, Floats]:
+    """The most probable spread of turns, and K^-1 `observed` under it, K being the covariance of
     what was told; zeros where no K can be solved."""
-    least = np.diag(np.maximum(noise, 1e-12))
-    before = fixed @ fixed.T + least
-    free = turns @ turns.T
-    best = (np.inf, 0.0, np.zeros_like(told))
+    noise_matrix = np.diag(np.maximum(noise, 1e-12))
+    fixed_covariance = fixed @ fixed.T + noise_matrix
+    free = rotations @ rotations.T
+    best = (np.inf, 0.0, np.zeros_like(observed))
     for spread in (0.0, *TURNS):
         try:
-            lower = np.linalg.cholesky(before + spread**2 * free)
+            lower = np.linalg.cholesky(fixed_covariance + spread**2 * free)
         except np.linalg.LinAlgError:
             continue  # so little noise beside the moments that rounding leaves no covariance
-        white = np.linalg.solve(lower, told)
+        white = np.linalg.solve(lower, observed)
         cost = 2 * float(np.log(np.diag(lower)).sum()) + float(white @ white)
         if spread:
             cost += (np.log(spread / TURN) / TURN_SD) ** 2
@@ -180,7 +184,7 @@ def unpack(packed: Floats, width: int) -> Floats:
     """The symmetric matrix of a packed one."""
     rows, columns = np.triu_indices(width)
     size = np.where(rows == columns, 1.0, np.sqrt(2.0))
-    whole = np.zeros((width, width))
-    whole[rows, columns] = packed / size
-    result: Floats = whole + np.triu(whole, 1).T
+    upper = np.zeros((width, width))
+    upper[rows, columns] = packed / size
+    result: Floats = upper + np.triu(upper, 1).T
     return result

@@ -83,9 +83,14 @@ def denoise_weights(
     high = max(high, 2.0 * low)
     grid = np.geomspace(low, high, GRID)
     sd = max(sd, 1e-9 * high)
-    known = 1.0 / (doubt * mean) ** 2
-    seen = len(noisy) / sd**2
-    level = (known * mean + seen * float(np.mean(noisy))) / (known + seen) if len(noisy) else mean
+    prior_precision = 1.0 / (doubt * mean) ** 2
+    data_precision = len(noisy) / sd**2
+    level = (
+        (prior_precision * mean + data_precision * float(np.mean(noisy)))
+        / (prior_precision + data_precision)
+        if len(noisy)
+        else mean
+    )
     prior = _learn_prior(noisy, sd, grid, float(np.clip(level, 1.01 * low, 0.99 * high)))
     if features is not None and features.shape[1] and len(noisy):
         posterior = _featured(_likelihood(noisy, sd, grid), np.log(grid), prior, features)
@@ -161,17 +166,17 @@ def _featured(
     """
     step, size = log_grid[1] - log_grid[0], len(log_grid)
     system = features.T @ features + FEATURE_RIDGE * np.eye(features.shape[1])
-    shift, rest = np.zeros(len(likelihood)), prior
+    shift, residual_prior = np.zeros(len(likelihood)), prior
     for _ in range(FEATURE_SWEEPS):
-        place = (log_grid - shift[:, None] - log_grid[0]) / step
-        below = np.floor(place)
-        part = place - below
+        grid_position = (log_grid - shift[:, None] - log_grid[0]) / step
+        below = np.floor(grid_position)
+        part = grid_position - below
         padded = np.concatenate(
-            [[rest[0] / 2], rest, [rest[-1] / 2]]
+            [[residual_prior[0] / 2], residual_prior, [residual_prior[-1] / 2]]
         )  # beyond the grid the rest fades out
         at = np.clip(below.astype(np.int64) + 1, 0, size)
-        moved = padded[at] * (1 - part) + padded[at + 1] * part
-        posterior = likelihood * moved
+        shifted = padded[at] * (1 - part) + padded[at + 1] * part
+        posterior = likelihood * shifted
         posterior /= posterior.sum(axis=1, keepdims=True)
         expected = posterior @ log_grid
         shift = np.clip(
@@ -181,8 +186,8 @@ def _featured(
         nearest = np.clip(
             np.rint((log_grid - shift[:, None] - log_grid[0]) / step).astype(np.int64), 0, size - 1
         )
-        found = np.bincount(nearest.ravel(), posterior.ravel(), minlength=size)
-        rest = (1 - 10 * FLOOR) * found / found.sum() + 10 * FLOOR / size
+        counts = np.bincount(nearest.ravel(), posterior.ravel(), minlength=size)
+        residual_prior = (1 - 10 * FLOOR) * counts / counts.sum() + 10 * FLOOR / size
     result: NDArray[np.float64] = posterior
     return result
 

@@ -25,10 +25,10 @@ KEPT = 0.5
 """What is left of gains by clipping, and where people rate unlike the typical one. This and the
 next three were chosen on 100 fits of shops, films and parts of MovieLens (splits 100 to 107:
 docs/results/bayes.md)."""
-TASTES_SDS = ((0.7, 0.3), (0.3, 1.5))
+USER_FACTOR_SDS = ((0.7, 0.3), (0.3, 1.5))
 """Prior of the variance of tastes around what the default says, as a share of it: how likely,
 and how far."""
-LEVEL_SD = 0.6
+GLOBAL_MEAN_SD = 0.6
 """The same for people's own levels."""
 UNLIKE = 0.001
 """Standard deviation of a gain from what is expected of it."""
@@ -38,31 +38,36 @@ MOST = 1e3
 
 
 def widths(
-    gains: Floats, sd: float, trials: Floats, groups: Groups, information: Floats, each: float
+    gains: Floats,
+    sd: float,
+    trials: Floats,
+    groups: Groups,
+    information: Floats,
+    rating_variance: float,
 ) -> dict[int, float]:
     """How many times as much as the default says tastes of each group vary.
 
     `gains` are noisy averages, one for each row of `trials` (multipliers of the loadings);
     `information` is what a typical person's ratings show of all loadings, in units of their
-    prior, and `each` the variance of one of her ratings over their number.
+    prior, and `rating_variance` the variance of one of her ratings over their number.
     """
     names = np.unique(groups[groups >= 0])
-    known = expected(trials, groups, information)
-    scale = KEPT * each / np.hypot(sd, UNLIKE)
-    rows = scale * known[:, 1:]
-    told = np.clip(gains, -MOST, MOST) / np.hypot(sd, UNLIKE)
-    right = told - scale * known.sum(axis=1)
+    expected_gains = expected(trials, groups, information)
+    scale = KEPT * rating_variance / np.hypot(sd, UNLIKE)
+    rows = scale * expected_gains[:, 1:]
+    observed = np.clip(gains, -MOST, MOST) / np.hypot(sd, UNLIKE)
+    right = observed - scale * expected_gains.sum(axis=1)
     if not (np.isfinite(rows).all() and np.isfinite(right).all()):
         return dict.fromkeys(names.tolist(), 1.0)
     costs, means = [], []
-    for likely, spread in TASTES_SDS:
-        prior = np.where(names == 0, LEVEL_SD, spread)
+    for likely, spread in USER_FACTOR_SDS:
+        prior = np.where(names == 0, GLOBAL_MEAN_SD, spread)
         cost, mean = _posterior(rows, right, prior)
         costs.append(cost - 2 * np.log(likely))
         means.append(mean)
     weight = np.exp(-0.5 * (np.array(costs) - min(costs)))
-    found = weight @ np.array(means) / weight.sum()
-    return dict(zip(names.tolist(), found.tolist(), strict=True))
+    multipliers = weight @ np.array(means) / weight.sum()
+    return dict(zip(names.tolist(), multipliers.tolist(), strict=True))
 
 
 def expected(trials: Floats, groups: Groups, information: Floats) -> Floats:
@@ -74,15 +79,15 @@ def expected(trials: Floats, groups: Groups, information: Floats) -> Floats:
     G H, W being the variance of tastes.
     """
     names = np.unique(groups[groups >= 0])
-    one = np.eye(len(groups))
+    identity = np.eye(len(groups))
 
     def errors(scales: Floats) -> Floats:
-        inner = one + scales[:, None] * information * scales
-        told = scales[:, None] * np.linalg.solve(inner, scales[:, None] * information)
-        missed = one - told
+        inner = identity + scales[:, None] * information * scales
+        resolved = scales[:, None] * np.linalg.solve(inner, scales[:, None] * information)
+        missed = identity - resolved
         by_column = np.einsum("ij,ij->j", missed, information @ missed)
-        rest = (told * told.T).sum() + by_column[groups < 0].sum()
-        return np.array([rest, *(by_column[groups == name].sum() for name in names)])
+        ungrouped = (resolved * resolved.T).sum() + by_column[groups < 0].sum()
+        return np.array([ungrouped, *(by_column[groups == name].sum() for name in names)])
 
     default = errors(np.ones(len(groups)))
     return np.array([errors(row) - default for row in trials])

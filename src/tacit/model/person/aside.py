@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import counted
+from tacit.data.ratings import format_count
 from tacit.data.schema import LIKES, Schema
 from tacit.model.person.base import Own
 from tacit.model.person.names import find_item
-from tacit.model.person.own import SLACK, Given, likes
+from tacit.model.person.own import SLACK, UserRatings, likes
 from tacit.model.person.told import UnknownItem
 from tacit.spoken import notice
 
@@ -23,52 +23,52 @@ TOLD = 5
 """Unknown or repeated items that are named one by one."""
 
 
-def tell_own(catalogue: Catalogue, schema: Schema, found: Given) -> None:
+def tell_own(catalogue: Catalogue, schema: Schema, parsed: UserRatings) -> None:
     """Items that the model does not know or that are rated twice, and ratings that are no
     likes."""
-    for name in found.unknown[:TOLD]:
+    for name in parsed.unknown[:TOLD]:
         unknown = find_item(catalogue, name)
         near = unknown.near if isinstance(unknown, UnknownItem) else ()
         hint = f"; did you mean {near[0]!r}?" if near else ""
         notice(f"{name!r} is not in this model and does not count{hint}")
-    more = len(found.unknown) - TOLD
-    if more > 0:
-        notice(f"and {more:,} more items are not in this model")
-    for line in [*repeats(found)[:TOLD], *likes_told(schema, found.own)]:
+    unlisted = len(parsed.unknown) - TOLD
+    if unlisted > 0:
+        notice(f"and {unlisted:,} more items are not in this model")
+    for line in [*repeats(parsed)[:TOLD], *likes_told(schema, parsed.own)]:
         notice(line)
 
 
-def repeats(found: Given) -> list[str]:
+def repeats(parsed: UserRatings) -> list[str]:
     """Which of two own ratings of one item counts."""
-    told = []
-    for earlier, later in found.repeated:
+    messages = []
+    for earlier, later in parsed.repeated:
         if later.line is not None:
             where = f"is in lines {earlier.line} and {later.line}"
         elif earlier.item != later.item:
             where = f"is the same item as {str(earlier.item)!r}"
         else:
             where = "is rated twice"
-        told.append(f"{str(later.item)!r} {where}: the later counts")
-    return told
+        messages.append(f"{str(later.item)!r} {where}: the later counts")
+    return messages
 
 
-def likes_told(schema: Schema, own: Own) -> list[str]:
+def likes_told(schema: Schema, user_ratings: Own) -> list[str]:
     """What own ratings are to a model of likes: which are left out, and that how high the rest
     are is not used."""
     if schema.positive is None:
         return []
-    kept = likes(schema, own)
-    lost = len(own.items) - len(kept.items)
-    told = []
-    if lost:
-        told.append(
-            f"{lost:,} of {counted(len(own.items), 'rating')} are below "
+    liked = likes(schema, user_ratings)
+    below = len(user_ratings.items) - len(liked.items)
+    messages = []
+    if below:
+        messages.append(
+            f"{below:,} of {format_count(len(user_ratings.items), 'rating')} are below "
             f"{schema.positive:g}: they are no likes and are left out"
         )
     best = (schema.high - schema.middle) / schema.unit_width
-    if schema.source == LIKES and (kept.values > best + SLACK).any():
-        told.append(passed_over(f"all {counted(len(kept.items), 'row')} count"))
-    return told
+    if schema.source == LIKES and (liked.values > best + SLACK).any():
+        messages.append(passed_over(f"all {format_count(len(liked.items), 'row')} count"))
+    return messages
 
 
 def passed_over(rows: str) -> str:
@@ -83,19 +83,19 @@ def likes_of_table(schema: Schema, value: NDArray[np.float32]) -> list[str]:
     """The same of everybody's ratings, which the owner alone is told."""
     if schema.positive is None or schema.source == LIKES:
         return []
-    lost = int((value < schema.positive - SLACK).sum())
-    if not lost:
+    below = int((value < schema.positive - SLACK).sum())
+    if not below:
         return []
-    told = (
-        f"{lost:,} of {counted(len(value), 'rating')} are below {schema.positive:g}: they "
+    message = (
+        f"{below:,} of {format_count(len(value), 'rating')} are below {schema.positive:g}: they "
         "are no likes and are left out; for the owner only"
     )
-    return [told]
+    return [message]
 
 
-def tell_tastes(model: Model, own: Own) -> None:
+def tell_user_factors(model: Model, user_ratings: Own) -> None:
     """Say where own ratings change nothing, and why."""
-    if not len(model.likes(own).items) or model.knows_tastes(own):
+    if not len(model.likes(user_ratings).items) or model.knows_tastes(user_ratings):
         return
     order = "what everybody would be told" if model.rates else "popularity"
     notice(

@@ -56,9 +56,9 @@ class Cells:
 
     def person(self, row: int) -> tuple[Own, Rows]:
         """One person's own ratings, and the items that are asked about."""
-        own = slice(self.ptr[row], self.ptr[row + 1])
+        rated = slice(self.ptr[row], self.ptr[row + 1])
         ask = slice(self.ask_ptr[row], self.ask_ptr[row + 1])
-        ratings = Own(self.item[own].astype(np.int64), self.value[own])
+        ratings = Own(self.item[rated].astype(np.int64), self.value[rated])
         return ratings, self.ask_item[ask].astype(np.int64)
 
 
@@ -103,12 +103,12 @@ class PersonalModel(ABC):
             raise Unfit("there is no item")
 
     @abstractmethod
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """Expected rating of every item and its standard error (of a new rating, not of the
         mean)."""
 
     @abstractmethod
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """The prediction for one item, taken apart."""
 
     def lean(self) -> Floats | None:
@@ -116,9 +116,9 @@ class PersonalModel(ABC):
         everybody; None where lists go by the expected rating alone."""
         return None
 
-    def scores(self, own: Own) -> Floats:
+    def scores(self, user_ratings: Own) -> Floats:
         """What `recommend` orders by unless it is told otherwise."""
-        return leaning(self.predict(own)[0], self.lean())
+        return leaning(self.predict(user_ratings)[0], self.lean())
 
     def similar(self, item: int) -> Floats:
         """Closeness of every item to this one."""
@@ -131,9 +131,9 @@ class PersonalModel(ABC):
         """Expected ratings for many people; one at a time unless a subclass is faster."""
         out = np.empty(len(cells.ask_item))
         for row in range(len(cells.ptr) - 1):
-            own, ask = cells.person(row)
+            user_ratings, ask = cells.person(row)
             if len(ask):
-                mean, _ = self.predict(own)
+                mean, _ = self.predict(user_ratings)
                 out[cells.ask_ptr[row] : cells.ask_ptr[row + 1]] = mean[ask]
         return out
 
@@ -145,7 +145,7 @@ class PersonalModel(ABC):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """What `recommend` orders by, for a block of people: one row each."""
-        return np.stack([self.scores(own) for own in people_of(ptr, item, value)])
+        return np.stack([self.scores(user_ratings) for user_ratings in people_of(ptr, item, value)])
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """For `tacit export`."""
@@ -223,8 +223,8 @@ def personal_class(name: str) -> type[PersonalModel]:
             remedy="upgrade Tacit, or fit again",
         )
     module, kind = PERSONAL[name].split(":")
-    found: type[PersonalModel] = getattr(import_module(f"tacit.model.person.{module}"), kind)
-    return found
+    model_class: type[PersonalModel] = getattr(import_module(f"tacit.model.person.{module}"), kind)
+    return model_class
 
 
 def personal_model(shared: Published) -> PersonalModel:

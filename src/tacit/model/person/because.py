@@ -24,19 +24,19 @@ STEP_OF_TIME = 20.0
 
 
 def shares_of_features(
-    personal: PersonalModel, catalogue: Catalogue, own: Own, row: int, scale: float
+    personal: PersonalModel, catalogue: Catalogue, user_ratings: Own, row: int, scale: float
 ) -> tuple[Share, ...]:
     """The same in rating points, of which the inner scale has `scale` to a unit; none for a
     model that does not rate, nor without own ratings."""
     rates = personal.ranks_by == "rating"
-    if not catalogue.has_features or not rates or not len(own.items):
+    if not catalogue.has_features or not rates or not len(user_ratings.items):
         return ()
-    nobody = Own(own.items[:0], own.values[:0])
+    nobody = Own(user_ratings.items[:0], user_ratings.values[:0])
     with answering():
-        shift = personal.predict(own)[0] - personal.predict(nobody)[0]
+        shift = personal.predict(user_ratings)[0] - personal.predict(nobody)[0]
         sensible(shift)
         shares = by_features(catalogue, shift, row)
-    return tuple(Share(found.name, scale * found.points) for found in shares)
+    return tuple(Share(share.name, scale * share.points) for share in shares)
 
 
 def by_features(catalogue: Catalogue, shift: NDArray[np.float64], row: int) -> list[Share]:
@@ -48,10 +48,10 @@ def by_features(catalogue: Catalogue, shift: NDArray[np.float64], row: int) -> l
         names += list(catalogue.tags)
         columns += list(catalogue.tagged.astype(np.float64).T)
     if catalogue.years is not None and (catalogue.years > 0).any():
-        known = catalogue.years > 0
-        middle = float(np.median(catalogue.years[known]))
+        has_year = catalogue.years > 0
+        middle = float(np.median(catalogue.years[has_year]))
         names.append("its year")
-        columns.append(np.where(known, (catalogue.years - middle) / STEP_OF_TIME, 0.0))
+        columns.append(np.where(has_year, (catalogue.years - middle) / STEP_OF_TIME, 0.0))
     if not columns:
         return []
     matrix = np.column_stack(columns)
@@ -60,5 +60,5 @@ def by_features(catalogue: Catalogue, shift: NDArray[np.float64], row: int) -> l
     taste = solve(system, product(centred.T, shift - shift.mean()))
     points = centred[row] * taste
     has = np.flatnonzero(matrix[row])
-    found = (Share(names[i], float(points[i])) for i in has)
-    return sorted(found, key=lambda share: -abs(share.points))
+    shares = (Share(names[i], float(points[i])) for i in has)
+    return sorted(shares, key=lambda share: -abs(share.points))

@@ -71,7 +71,7 @@ class CentredNeighbours(PersonalModel):
         return np.ascontiguousarray(self.arrays["baseline"], np.float64)
 
     @cached_property
-    def _loadings(self) -> Floats | None:
+    def _item_factors(self) -> Floats | None:
         if "loadings" not in self.arrays:
             return None
         return np.ascontiguousarray(self.arrays["loadings"], np.float64)
@@ -90,107 +90,110 @@ class CentredNeighbours(PersonalModel):
         """Covariances of these items with every item: one row each."""
         if self._covariance is not None:
             return np.asarray(self._covariance[rows])
-        assert self._loadings is not None
-        return product(self._loadings[rows], self._loadings.T)
+        assert self._item_factors is not None
+        return product(self._item_factors[rows], self._item_factors.T)
 
     @cached_property
-    def _own_variance(self) -> Floats:
+    def _user_variance(self) -> Floats:
         if self._covariance is not None:
             return np.asarray(np.diag(self._covariance))
-        assert self._loadings is not None
-        return np.asarray((self._loadings**2).sum(axis=1))
+        assert self._item_factors is not None
+        return np.asarray((self._item_factors**2).sum(axis=1))
 
-    def centred(self, own: Own) -> Centred:
+    def centred(self, user_ratings: Own) -> Centred:
         """Section 4.3 for one person."""
-        rest = own.values - self._baseline[own.items]
+        residuals = user_ratings.values - self._baseline[user_ratings.items]
         prior = self.numbers["level_prior"]
-        count = max(len(rest) + prior, LEAST_NOISE)
-        level = (rest.sum() + prior * self.numbers["level_mean"]) / count
-        left = rest - level
+        count = max(len(residuals) + prior, LEAST_NOISE)
+        level = (residuals.sum() + prior * self.numbers["level_mean"]) / count
+        centred = residuals - level
         if self.numbers["clamp"] > 0:
-            left = np.clip(left, -self.numbers["clamp"], self.numbers["clamp"])
-        return Centred(float(level), np.asarray(left))
+            centred = np.clip(centred, -self.numbers["clamp"], self.numbers["clamp"])
+        return Centred(float(level), np.asarray(centred))
 
     def _every(self, own: Own) -> bool:
         """Whether all own ratings speak for every item."""
         return not self._most or len(own.items) <= self._most
 
-    def _chosen(self, own: Own, asked: Rows) -> Rows:
+    def _chosen(self, user_ratings: Own, asked: Rows) -> Rows:
         """The own ratings that speak for each item that is asked about, by their place."""
-        if self._every(own):
-            return np.tile(np.arange(len(own.items)), (len(asked), 1))
-        closeness = self.arrays["similarity"][np.ix_(asked, own.items)]
+        if self._every(user_ratings):
+            return np.tile(np.arange(len(user_ratings.items)), (len(asked), 1))
+        closeness = self.arrays["similarity"][np.ix_(asked, user_ratings.items)]
         order = np.argsort(-closeness, axis=1, kind="stable")
         return order[:, : self._most].astype(np.int64)
 
-    def _weights(self, between: Floats, own: Own, used: Rows, asked: Rows) -> Floats:
+    def _weights(self, between: Floats, user_ratings: Own, used: Rows, targets: Rows) -> Floats:
         """(C + ridge)^-1 c over the used ratings, a row an item asked about."""
-        system, each = between[used[:, :, None], own.items[used][:, None]], np.arange(used.shape[1])
+        system, each = (
+            between[used[:, :, None], user_ratings.items[used][:, None]],
+            np.arange(used.shape[1]),
+        )
         system[:, each, each] += self.numbers["ridge"]
-        return solve(system, between[used, asked[:, None]])
+        return solve(system, between[used, targets[:, None]])
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """One solve for all items where all own ratings count, else one an item."""
-        level, rest = self.centred(own)
+        level, residuals = self.centred(user_ratings)
         mean = self._baseline + level
-        left = np.array(self._own_variance)
-        loadings = self._loadings
-        if not len(rest):
+        remaining_variance = np.array(self._user_variance)
+        item_factors = self._item_factors
+        if not len(residuals):
             pass
-        elif not self._every(own):
-            between = self._between(own.items)
+        elif not self._every(user_ratings):
+            between = self._between(user_ratings.items)
             for first in range(0, len(mean), TOGETHER):
                 asked = np.arange(first, min(first + TOGETHER, len(mean)))
-                used = self._chosen(own, asked)
-                weights = self._weights(between, own, used, asked)
-                mean[asked] += (weights * rest[used]).sum(axis=1)
-                left[asked] -= (weights * between[used, asked[:, None]]).sum(axis=1)
-        elif loadings is not None and loadings.shape[1] < len(rest):
-            added, left = self._of_factor(loadings, own.items, rest)
+                used = self._chosen(user_ratings, asked)
+                weights = self._weights(between, user_ratings, used, asked)
+                mean[asked] += (weights * residuals[used]).sum(axis=1)
+                remaining_variance[asked] -= (weights * between[used, asked[:, None]]).sum(axis=1)
+        elif item_factors is not None and item_factors.shape[1] < len(residuals):
+            added, remaining_variance = self._of_factor(item_factors, user_ratings.items, residuals)
             mean = mean + added
         else:
-            between = self._between(own.items)
-            system = between[:, own.items] + self.numbers["ridge"] * np.eye(len(rest))
+            between = self._between(user_ratings.items)
+            system = between[:, user_ratings.items] + self.numbers["ridge"] * np.eye(len(residuals))
             weights = solve(system, between)
-            mean = mean + product(rest, weights)
-            left -= (weights * between).sum(axis=0)
-        doubt = np.maximum(left, 0.0) + self.numbers["ridge"]
-        return mean, np.sqrt(doubt)
+            mean = mean + product(residuals, weights)
+            remaining_variance -= (weights * between).sum(axis=0)
+        posterior_variance = np.maximum(remaining_variance, 0.0) + self.numbers["ridge"]
+        return mean, np.sqrt(posterior_variance)
 
-    def _of_factor(self, loadings: Floats, items: Rows, rest: Floats) -> tuple[Floats, Floats]:
+    def _of_factor(self, item_factors: Floats, items: Rows, rest: Floats) -> tuple[Floats, Floats]:
         """What the rest of all own ratings adds to every item, and what it leaves unknown: the
         same ridge solve, in the few dimensions of the factor."""
-        rows, ridge = loadings[items], self.numbers["ridge"]
+        rows, ridge = item_factors[items], self.numbers["ridge"]
         covariance = inverse(np.eye(rows.shape[1]) + product(rows.T, rows) / ridge)
         vector = product(covariance, product(rest, rows) / ridge)
-        return product(loadings, vector), spread(loadings, covariance)
+        return product(item_factors, vector), spread(item_factors, covariance)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """What each own rating adds, through the level and by its weight. The level's prior
         belongs to everybody."""
-        rest = self.centred(own).rest
-        out = np.zeros(len(own.items))
-        count = max(len(rest) + self.numbers["level_prior"], LEAST_NOISE)
+        residuals = self.centred(user_ratings).rest
+        out = np.zeros(len(user_ratings.items))
+        count = max(len(residuals) + self.numbers["level_prior"], LEAST_NOISE)
         prior = self.numbers["level_prior"] * self.numbers["level_mean"] / count
-        if len(own.items):
+        if len(user_ratings.items):
             asked = np.array([item])
-            used = self._chosen(own, asked)
-            weights = self._weights(self._between(own.items), own, used, asked)
-            out += (own.values - self._baseline[own.items]) / count
-            out[used[0]] += weights[0] * rest[used[0]]
+            used = self._chosen(user_ratings, asked)
+            weights = self._weights(self._between(user_ratings.items), user_ratings, used, asked)
+            out += (user_ratings.values - self._baseline[user_ratings.items]) / count
+            out[used[0]] += weights[0] * residuals[used[0]]
         return Reason(float(self._baseline[item] + prior), out)
 
     def similar(self, item: int) -> Floats:
         """Correlation of what levels leave."""
         across = self._between(np.array([item]))[0]
-        size = np.sqrt(np.maximum(self._own_variance, 0.0))
+        size = np.sqrt(np.maximum(self._user_variance, 0.0))
         return np.asarray(across / np.maximum(size * size[item], 1e-12))
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, compiled."""
         from tacit.kernels.centred import level_rest, predict_matrix
 
-        rest = np.empty(len(cells.value))
+        residuals = np.empty(len(cells.value))
         level = np.empty(len(cells.ptr) - 1)
         level_rest(
             cells.ptr,
@@ -199,15 +202,15 @@ class CentredNeighbours(PersonalModel):
             self.numbers["level_mean"],
             self.numbers["clamp"],
             level,
-            rest,
+            residuals,
         )
-        own = np.repeat(level, np.diff(cells.ask_ptr))
-        mean = self._baseline[cells.ask_item] + own
-        if self._loadings is not None and not self._most:
-            return np.asarray(mean + self._by_factor(cells, rest))
+        user_biases = np.repeat(level, np.diff(cells.ask_ptr))
+        mean = self._baseline[cells.ask_item] + user_biases
+        if self._item_factors is not None and not self._most:
+            return np.asarray(mean + self._by_factor(cells, residuals))
         if self._covariance is None:
-            assert self._loadings is not None
-            matrix = self._loadings @ self._loadings.T
+            assert self._item_factors is not None
+            matrix = self._item_factors @ self._item_factors.T
         else:
             matrix = self._covariance
         added = np.empty(len(mean))
@@ -215,7 +218,7 @@ class CentredNeighbours(PersonalModel):
         predict_matrix(
             cells.ptr,
             cells.item,
-            rest,
+            residuals,
             cells.ask_ptr,
             cells.ask_item,
             matrix,
@@ -226,12 +229,14 @@ class CentredNeighbours(PersonalModel):
         )
         return np.asarray(mean + added)
 
-    def _by_factor(self, cells: Cells, rest: Floats) -> Floats:
+    def _by_factor(self, cells: Cells, residuals: Floats) -> Floats:
         """The ridge solve in the few dimensions of the factor."""
         from tacit.model.person.gaussian import GaussianModel, predict_cells
 
-        assert self._loadings is not None
+        assert self._item_factors is not None
         nothing = np.zeros(len(self._baseline))
-        model = GaussianModel(nothing, nothing, self._loadings, self.numbers["ridge"])
-        added, _ = predict_cells(model, cells.ptr, cells.item, rest, cells.ask_ptr, cells.ask_item)
+        model = GaussianModel(nothing, nothing, self._item_factors, self.numbers["ridge"])
+        added, _ = predict_cells(
+            model, cells.ptr, cells.item, residuals, cells.ask_ptr, cells.ask_item
+        )
         return added

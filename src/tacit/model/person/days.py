@@ -75,13 +75,13 @@ class Daily:
         """For each own cell, its day's pull c = DAY/(1 + DAY P) and c times its day's sum
         of precision x loading."""
         precision = self.model.precision[self.items]
-        days, place = np.unique(self.days, return_inverse=True)
+        days, day_index = np.unique(self.days, return_inverse=True)
         pull: Floats = np.asarray(
-            DAY / (1 + DAY * np.bincount(place, precision, len(days))), np.float64
+            DAY / (1 + DAY * np.bincount(day_index, precision, len(days))), np.float64
         )
         shared = np.zeros((len(days), self.model.loadings.shape[1]))
-        np.add.at(shared, place, precision[:, None] * self.model.loadings[self.items])
-        return pull[place], (pull[:, None] * shared)[place]
+        np.add.at(shared, day_index, precision[:, None] * self.model.loadings[self.items])
+        return pull[day_index], (pull[:, None] * shared)[day_index]
 
     def posterior(self) -> Posterior:
         """What the person's ratings say of her, each day's shift integrated out."""
@@ -93,7 +93,7 @@ class Daily:
         covariance = inverse(prior + product(rows.T, weighted))
         pulled = product(self.rest, weighted)
         misfit = product(precision, self.rest**2) - self._shifted()
-        hints = self.model.implied_by(self.items)
+        hints = self.model.implicit_of(self.items)
         if hints is not None:
             hint = hints.sum(axis=0)
             pulled += hint
@@ -107,10 +107,10 @@ class Daily:
         """What each day's own shift explains of the ratings: c t^2, t the day's sum of
         precision x rating."""
         precision = self.model.precision[self.items]
-        days, place = np.unique(self.days, return_inverse=True)
-        whole = np.bincount(place, precision, len(days))
-        total = np.bincount(place, precision * self.rest, len(days))
-        return float(product(DAY / (1 + DAY * whole), total**2))
+        days, day_index = np.unique(self.days, return_inverse=True)
+        day_precision = np.bincount(day_index, precision, len(days))
+        total = np.bincount(day_index, precision * self.rest, len(days))
+        return float(product(DAY / (1 + DAY * day_precision), total**2))
 
     def _asked(self, rows: Floats) -> OnDay:
         """The day of the question, for the rows of the items asked about."""
@@ -118,30 +118,30 @@ class Daily:
         if not today.any():
             return OnDay(rows, np.zeros(len(self.items)), DAY)
         pull, shared = self._shared()
-        first = int(np.flatnonzero(today)[0])
-        weights = np.where(today, pull[first] * self.model.precision[self.items], 0.0)
-        return OnDay(rows - shared[first], weights, float(pull[first]))
+        cell = int(np.flatnonzero(today)[0])
+        weights = np.where(today, pull[cell] * self.model.precision[self.items], 0.0)
+        return OnDay(rows - shared[cell], weights, float(pull[cell]))
 
     def predict(self) -> tuple[Floats, Floats]:
         """As `tacit.model.person.gaussian.predict`, for all items."""
         posterior = self.posterior()
-        asked = self._asked(self.model.loadings)
-        rows = asked.rows
-        shift = float(product(asked.weights, self.rest))
+        on_day = self._asked(self.model.loadings)
+        rows = on_day.rows
+        shift = float(product(on_day.weights, self.rest))
         mean = self.model.baseline + product(rows, posterior.mean) + shift
         unknown = spread(rows, posterior.covariance)
         around = posterior.scale * (self.model.noise + self.model.variance)
-        variance = unknown + asked.unsure + around
+        variance = unknown + on_day.unsure + around
         return mean, np.sqrt(variance)
 
     def influence(self, target: int) -> Floats:
         """How far each own rating, and that it was given, moves the prediction of `target`; the sum
         is the whole move."""
-        asked = self._asked(self.model.loadings[target : target + 1])
+        on_day = self._asked(self.model.loadings[target : target + 1])
         _, shared = self._shared()
         rows = self.model.loadings[self.items] - shared
         weighted = rows * self.model.precision[self.items][:, None]
-        turned = product(self.posterior().covariance, asked.rows[0])
-        moved = (product(weighted, turned) + asked.weights) * self.rest
-        hints = self.model.implied_by(self.items)
-        return np.asarray(moved if hints is None else moved + product(hints, turned))
+        turned = product(self.posterior().covariance, on_day.rows[0])
+        influences = (product(weighted, turned) + on_day.weights) * self.rest
+        hints = self.model.implicit_of(self.items)
+        return np.asarray(influences if hints is None else influences + product(hints, turned))

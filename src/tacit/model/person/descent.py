@@ -56,41 +56,51 @@ class Descent(PersonalModel):
 
         n = self.numbers
         rating = n["middle"] + n["unit_width"] * value
-        own = np.zeros((len(ptr) - 1, self.path.shape[2] + 1))
+        user_factors = np.zeros((len(ptr) - 1, self.path.shape[2] + 1))
         start = np.full(self.path.shape[2], n["start"])
-        advance(ptr, item, rating, self.path, start, n["rate"], n["ridge"], n.get("over", 0.0), own)
-        return np.nan_to_num(own[:, :-1], nan=0.0, posinf=0.0, neginf=0.0)
+        advance(
+            ptr,
+            item,
+            rating,
+            self.path,
+            start,
+            n["rate"],
+            n["ridge"],
+            n.get("over", 0.0),
+            user_factors,
+        )
+        return np.nan_to_num(user_factors[:, :-1], nan=0.0, posinf=0.0, neginf=0.0)
 
-    def _inner(self, raw: Floats) -> Floats:
+    def _normalized(self, raw: Floats) -> Floats:
         return np.clip((raw - self.numbers["middle"]) / self.numbers["unit_width"], -2, 2)
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The product of a person's last factors and an item's."""
-        ends = np.array([0, len(own.items)])
-        factors = self._own(ends, own.items.astype(np.uint32), own.values)[0]
-        mean = self._inner(product(self.last, factors))
-        left = own.values - mean[own.items]
-        spread = np.sqrt((SPREAD**2 + float(product(left, left))) / (1 + len(left)))
+        ends = np.array([0, len(user_ratings.items)])
+        factors = self._own(ends, user_ratings.items.astype(np.uint32), user_ratings.values)[0]
+        mean = self._normalized(product(self.last, factors))
+        residuals = user_ratings.values - mean[user_ratings.items]
+        spread = np.sqrt((SPREAD**2 + float(product(residuals, residuals))) / (1 + len(residuals)))
         return mean, np.full(len(mean), spread)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """The steps are linear in the ratings, so each rating's share is exact (before the
         ends of the scale)."""
         n = self.numbers
-        count = n.get("over", 0.0) or max(len(own.items), 1)
+        count = n.get("over", 0.0) or max(len(user_ratings.items), 1)
         width = self.path.shape[2]
         factors = np.full(width, n["start"])
-        slope = np.zeros((width, len(own.items)))
+        slope = np.zeros((width, len(user_ratings.items)))
         for step, table in enumerate(self.path):
-            rows = table[own.items].astype(np.float64)
+            rows = table[user_ratings.items].astype(np.float64)
             rate = n["rate"] / (step + 1)
             keep = 1 - 2 * n["ridge"] * n["rate"] / (step + 1)
-            left = n["middle"] - product(rows, factors)
-            factors = keep * factors + 2 * rate / count * product(left, rows)
+            residuals = n["middle"] - product(rows, factors)
+            factors = keep * factors + 2 * rate / count * product(residuals, rows)
             moved = rows.T - product(product(rows.T, rows), slope)
             slope = keep * slope + 2 * rate / count * moved
         nobody = float(product(self.last[item], factors) - n["middle"]) / n["unit_width"]
-        return Reason(nobody, product(self.last[item], slope) * own.values)
+        return Reason(nobody, product(self.last[item], slope) * user_ratings.values)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the last factors."""
@@ -100,12 +110,14 @@ class Descent(PersonalModel):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, everybody's own steps first."""
-        own = self._own(cells.ptr, cells.item, cells.value)
-        who = np.repeat(np.arange(len(own)), np.diff(cells.ask_ptr))
-        return self._inner(np.einsum("ij,ij->i", own[who], self.last[cells.ask_item]))
+        user_factors = self._own(cells.ptr, cells.item, cells.value)
+        users = np.repeat(np.arange(len(user_factors)), np.diff(cells.ask_ptr))
+        return self._normalized(
+            np.einsum("ij,ij->i", user_factors[users], self.last[cells.ask_item])
+        )
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return self._inner(self._own(ptr, item, value) @ self.last.T)
+        return self._normalized(self._own(ptr, item, value) @ self.last.T)

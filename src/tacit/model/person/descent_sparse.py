@@ -66,49 +66,51 @@ class SparseDescent(Descent):
             vector /= np.sqrt((vector**2).sum())
         return float((_product(self.projection, vector) ** 2).sum()) * 1.01
 
-    def _recover(self, own: Floats) -> Floats:
+    def _recover(self, user_factors: Floats) -> Floats:
         """One row of raw ratings a person, from rows of own factors."""
-        target = _product(self.reduced, own.T)
+        target = _product(self.reduced, user_factors.T)
         phi, across, rate = self.projection, self._across, 1 / self._size
         threshold = rate * WEIGHT * np.abs(_product(across, target)).max(axis=0)
-        found = np.zeros((phi.shape[1], own.shape[0]))
-        ahead, momentum = found, 1.0
+        recovered = np.zeros((phi.shape[1], user_factors.shape[0]))
+        ahead, momentum = recovered, 1.0
         for _ in range(STEPS):
-            moved = ahead - rate * _product(across, _product(phi, ahead) - target)
-            new = np.sign(moved) * np.maximum(np.abs(moved) - threshold, 0)
+            gradient_step = ahead - rate * _product(across, _product(phi, ahead) - target)
+            updated = np.sign(gradient_step) * np.maximum(np.abs(gradient_step) - threshold, 0)
             grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-            ahead = new + (momentum - 1) / grown * (new - found)
-            found, momentum = new, grown
-        return found.T
+            ahead = updated + (momentum - 1) / grown * (updated - recovered)
+            recovered, momentum = updated, grown
+        return recovered.T
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """What is recovered of everything that a person would rate."""
-        ends = np.array([0, len(own.items)])
-        factors = self._own(ends, own.items.astype(np.uint32), own.values)
-        mean = self._inner(self._recover(factors)[0])
-        left = own.values - mean[own.items]
-        spread = np.sqrt((1.0 + float(product(left, left))) / (1 + len(left)))
+        ends = np.array([0, len(user_ratings.items)])
+        factors = self._own(ends, user_ratings.items.astype(np.uint32), user_ratings.values)
+        mean = self._normalized(self._recover(factors)[0])
+        residuals = user_ratings.values - mean[user_ratings.items]
+        spread = np.sqrt((1.0 + float(product(residuals, residuals))) / (1 + len(residuals)))
         return mean, np.full(len(mean), spread)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """The recovery is not linear in the ratings: what they change together is shared
         out evenly."""
-        nobody = Own(own.items[:0], own.values[:0])
-        baseline, told = (float(self.predict(who)[0][item]) for who in (nobody, own))
-        each = (told - baseline) / max(len(own.items), 1)
-        return Reason(baseline, np.full(len(own.items), each))
+        nobody = Own(user_ratings.items[:0], user_ratings.values[:0])
+        baseline, prediction = (
+            float(self.predict(rater)[0][item]) for rater in (nobody, user_ratings)
+        )
+        share = (prediction - baseline) / max(len(user_ratings.items), 1)
+        return Reason(baseline, np.full(len(user_ratings.items), share))
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, a few people at a time."""
         factors = self._own(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
         for start in range(0, len(factors), PEOPLE):
-            ratings = self._inner(self._recover(factors[start : start + PEOPLE]))
-            first = cells.ask_ptr[start]
-            last = cells.ask_ptr[min(start + PEOPLE, len(factors))]
+            ratings = self._normalized(self._recover(factors[start : start + PEOPLE]))
+            begin = cells.ask_ptr[start]
+            end = cells.ask_ptr[min(start + PEOPLE, len(factors))]
             counts = np.diff(cells.ask_ptr[start : start + PEOPLE + 1])
-            out[first:last] = ratings[
-                np.repeat(np.arange(len(counts)), counts), cells.ask_item[first:last]
+            out[begin:end] = ratings[
+                np.repeat(np.arange(len(counts)), counts), cells.ask_item[begin:end]
             ]
         return out
 
@@ -116,7 +118,7 @@ class SparseDescent(Descent):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return self._inner(self._recover(self._own(ptr, item, value)))
+        return self._normalized(self._recover(self._own(ptr, item, value)))
 
 
 def _product(left: Floats, right: Floats) -> Floats:

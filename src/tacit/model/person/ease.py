@@ -51,10 +51,10 @@ class EasePersonal(PersonalModel):
 
     @cached_property
     def _place(self) -> NDArray[np.int64]:
-        place = np.full(len(self.arrays["weight"]), -1, np.int64)
+        gram_rows = np.full(len(self.arrays["weight"]), -1, np.int64)
         if "head" in self.arrays:
-            place[self.arrays["head"]] = np.arange(len(self.arrays["head"]))
-        return place
+            gram_rows[self.arrays["head"]] = np.arange(len(self.arrays["head"]))
+        return gram_rows
 
     @cached_property
     def _share(self) -> Floats:
@@ -66,38 +66,38 @@ class EasePersonal(PersonalModel):
     def _start(self) -> Floats:
         """What everybody's likes say of the items in the Gram, as so many likes of one's own."""
         share = self._share[self.arrays["head"]]
-        each = PRIOR_LIKES * share / (float(share.sum()) or 1.0)
-        return product(self.arrays["right"], product(each, self.arrays["left"]))
+        prior_likes = PRIOR_LIKES * share / (float(share.sum()) or 1.0)
+        return product(self.arrays["right"], product(prior_likes, self.arrays["left"]))
 
-    def scores(self, own: Own) -> Floats:
+    def scores(self, user_ratings: Own) -> Floats:
         """What the likes say of items in the Gram, with everybody's; all others come after
         the last of these, by popularity."""
-        liked = self._place[own.items]
+        liked = self._place[user_ratings.items]
         liked = liked[liked >= 0]
         if not len(liked):
             return self._share.copy()
         left = self.arrays["left"]
         right = self.arrays["right"]
         head = self.arrays["head"]
-        told = self._start + product(right, left[liked].sum(axis=0))
-        told[liked] -= (left[liked] * right[liked]).sum(axis=1)
-        out = self._share - 1 + told.min()
-        out[head] = told
+        gram_scores = self._start + product(right, left[liked].sum(axis=0))
+        gram_scores[liked] -= (left[liked] * right[liked]).sum(axis=1)
+        out = self._share - 1 + gram_scores.min()
+        out[head] = gram_scores
         return np.asarray(out)
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """Likes say nothing about a rating: mid-scale, give or take half the scale."""
         items = len(self.arrays["weight"])
         return np.zeros(items), np.full(items, 2.0)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """The weight of each liked item for this one, and of everybody's likes."""
-        out = np.zeros(len(own.items))
+        out = np.zeros(len(user_ratings.items))
         everybody = 0.0
-        target, liked = self._place[item], self._place[own.items]
+        target, liked = self._place[item], self._place[user_ratings.items]
         if target >= 0:
             everybody = float(self._start[target])
-            speaks = (liked >= 0) & (own.items != item)
+            speaks = (liked >= 0) & (user_ratings.items != item)
             out[speaks] = product(self.arrays["left"][liked[speaks]], self.arrays["right"][target])
         return Reason(everybody, out)
 

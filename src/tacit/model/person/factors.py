@@ -95,9 +95,9 @@ class FactorPersonal(PersonalModel):
         for all but the level."""
         if "per_rating" in self.arrays:
             return self._array("per_rating")
-        each = np.full(self.loadings.shape[1], self.numbers.get("per_rating", 0.0))
-        each[0] = 0.0
-        return each
+        precision = np.full(self.loadings.shape[1], self.numbers.get("per_rating", 0.0))
+        precision[0] = 0.0
+        return precision
 
     def start(self, items: NDArray[np.int64]) -> Floats:
         """m_u from the items alone."""
@@ -112,31 +112,31 @@ class FactorPersonal(PersonalModel):
             return total
         return np.zeros(self.loadings.shape[1])
 
-    def _solve(self, own: Own) -> Solved:
+    def _solve(self, user_ratings: Own) -> Solved:
         """One small ridge solve."""
-        rows, start = self.loadings[own.items], self.start(own.items)
-        weighted = rows * self.precision[own.items][:, None]
-        diagonal = 1.0 + self.per_rating * len(own.items)
+        rows, start = self.loadings[user_ratings.items], self.start(user_ratings.items)
+        weighted = rows * self.precision[user_ratings.items][:, None]
+        diagonal = 1.0 + self.per_rating * len(user_ratings.items)
         covariance = inverse(np.diag(diagonal) + product(rows.T, weighted))
-        rest = own.values - self.baseline[own.items] - product(rows, start)
-        parts = product(covariance, (weighted * rest[:, None]).T)
+        residuals = user_ratings.values - self.baseline[user_ratings.items] - product(rows, start)
+        parts = product(covariance, (weighted * residuals[:, None]).T)
         return Solved(start, covariance, parts)
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """Baseline and loadings times the person's vector."""
-        found = self._solve(own)
-        vector = found.start + found.parts.sum(axis=1)
+        solution = self._solve(user_ratings)
+        vector = solution.start + solution.parts.sum(axis=1)
         mean = self.baseline + product(self.loadings, vector)
-        unknown = spread(self.loadings, found.covariance)
+        unknown = spread(self.loadings, solution.covariance)
         return mean, np.sqrt(unknown + 1.0 / self.precision)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """What each own rating adds; what having rated says is shared out evenly."""
-        found = self._solve(own)
+        solution = self._solve(user_ratings)
         row = self.loadings[item]
-        shared = product(row, found.start) / max(len(own.items), 1)
-        told = product(row, found.parts) + (shared if len(own.items) else 0.0)
-        return Reason(float(self.baseline[item]), told)
+        shared = product(row, solution.start) / max(len(user_ratings.items), 1)
+        influences = product(row, solution.parts) + (shared if len(user_ratings.items) else 0.0)
+        return Reason(float(self.baseline[item]), influences)
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the level, which all items share."""
@@ -213,16 +213,16 @@ class LikedFactors(PersonalModel):
         """The sum of all items' products: what unliked ones add to every solve."""
         return product(self.factors.T, self.factors)
 
-    def _parts(self, own: Own) -> Floats:
+    def _parts(self, user_ratings: Own) -> Floats:
         """One column for each like; their sum is the person's vector."""
-        rows, weight = self.factors[own.items], self.numbers["weight"]
+        rows, weight = self.factors[user_ratings.items], self.numbers["weight"]
         ridge = self.numbers["ridge"] * np.eye(rows.shape[1])
         system = self.everywhere + weight * product(rows.T, rows) + ridge
         return solve(system, (1 + weight) * rows.T)
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """Scores, which rank items; their error is not known."""
-        scores = product(self.factors, self._parts(own).sum(axis=1)) + self._popular()
+        scores = product(self.factors, self._parts(user_ratings).sum(axis=1)) + self._popular()
         return scores, np.ones(len(scores))
 
     def _popular(self) -> Floats:
@@ -231,9 +231,11 @@ class LikedFactors(PersonalModel):
         popular: Floats = 1e-3 * weight / max(float(np.abs(weight).max()), 1e-12)
         return popular
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """What each like adds to the score, beyond popularity."""
-        return Reason(float(self._popular()[item]), product(self.factors[item], self._parts(own)))
+        return Reason(
+            float(self._popular()[item]), product(self.factors[item], self._parts(user_ratings))
+        )
 
     def similar(self, item: int) -> Floats:
         """Cosine of the factors."""

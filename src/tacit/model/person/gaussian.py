@@ -36,7 +36,7 @@ UNSURE = 1.3
 """What is added to a person's misfit because her own noise is not known exactly: with as many
 degrees of freedom as `TYPICAL` and her ratings, Student's 80 % interval is wider than the
 normal one by a share of (z^2 + 1)/4 over their number, z = 1.28; squared, 1.3 over it."""
-IMPLIED_MORE = 20.0
+IMPLICIT_MORE = 20.0
 """Ratings at which what a choice of items implies is believed half: few items say little."""
 
 
@@ -54,7 +54,7 @@ class GaussianModel:
     variance of a typical item's loadings over `noise`. None adds none."""
     implied: NDArray[np.float64] | None = None
     """Items x columns: what having rated an item adds to the prior mean of z_u, times the number
-    of her ratings and `IMPLIED_MORE`. `per_rating` pulls to 0 all the same. None adds none."""
+    of her ratings and `IMPLICIT_MORE`. `per_rating` pulls to 0 all the same. None adds none."""
 
     @cached_property
     def precision(self) -> NDArray[np.float64]:
@@ -63,16 +63,16 @@ class GaussianModel:
 
     def added(self, ratings: int) -> NDArray[np.float64]:
         """Precision of each column of z_u, before so many ratings say anything of it."""
-        one = np.ones(self.loadings.shape[1])
+        prior = np.ones(self.loadings.shape[1])
         if self.per_rating is None:
-            return one
-        return np.asarray(one + ratings * self.per_rating, np.float64)
+            return prior
+        return np.asarray(prior + ratings * self.per_rating, np.float64)
 
-    def implied_by(self, items: NDArray[np.integer]) -> NDArray[np.float64] | None:
+    def implicit_of(self, items: NDArray[np.integer]) -> NDArray[np.float64] | None:
         """What having rated each of these items adds to the prior mean of z_u, a row each."""
         if self.implied is None:
             return None
-        return np.asarray(self.implied[items] / (len(items) + IMPLIED_MORE))
+        return np.asarray(self.implied[items] / (len(items) + IMPLICIT_MORE))
 
     @property
     def each(self) -> NDArray[np.float64]:
@@ -122,7 +122,7 @@ def fold_in(
     residual = ratings - model.baseline[items]
     pulled = product(residual, weighted)
     misfit = product(model.precision[items], residual**2)
-    hints = model.implied_by(items)
+    hints = model.implicit_of(items)
     if hints is not None:
         # Ratings are as far from the model as they are from what the choice implies.
         hint = hints.sum(axis=0)
@@ -138,10 +138,10 @@ def predict(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Expected rating of each item, and the standard deviation of the rating around it (not
     of its mean)."""
-    chosen = slice(None) if items is None else items
-    rows = model.loadings[chosen]
-    mean = model.baseline[chosen] + product(rows, posterior.mean)
-    around = posterior.scale * (model.noise + model.variance[chosen])
+    selected = slice(None) if items is None else items
+    rows = model.loadings[selected]
+    mean = model.baseline[selected] + product(rows, posterior.mean)
+    around = posterior.scale * (model.noise + model.variance[selected])
     return mean, np.sqrt(spread(rows, posterior.covariance) + around)
 
 
@@ -154,7 +154,7 @@ def influence(
     turned = product(posterior.covariance, model.loadings[target])
     pull = product(model.loadings[items], turned) * model.precision[items]
     result: NDArray[np.float64] = pull * (ratings - model.baseline[items])
-    hints = model.implied_by(items)
+    hints = model.implicit_of(items)
     return result if hints is None else result + product(hints, turned)
 
 
@@ -180,7 +180,7 @@ def predict_cells(
         model.precision,
         model.each,
         model.hints,
-        IMPLIED_MORE,
+        IMPLICIT_MORE,
         query_ptr,
         query_item,
         TYPICAL,
@@ -219,7 +219,7 @@ def predict_cells_by_day(
         model.precision,
         model.each,
         model.hints,
-        IMPLIED_MORE,
+        IMPLICIT_MORE,
         DAY,
         TYPICAL,
         UNSURE,

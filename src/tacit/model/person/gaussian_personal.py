@@ -15,9 +15,9 @@ from tacit.kernels.fixed_order import product
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
-from tacit.model.person.gaussian import IMPLIED_MORE, GaussianModel
+from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
-from tacit.model.person.wanted import wanted
+from tacit.model.person.wanted import list_order_offset
 
 
 class GaussianPersonal(PersonalModel):
@@ -65,39 +65,49 @@ class GaussianPersonal(PersonalModel):
         """(loadings - usual) x implied, a row an item: new items have theirs by their loadings."""
         if type(self) is not GaussianPersonal or "implied" not in self.arrays:
             return None
-        apart = np.asarray(self.arrays["loadings"], np.float64)
-        apart = apart - np.asarray(self.arrays["usual"], np.float64)
-        found = product(apart, self.arrays["implied"])
-        return np.ascontiguousarray(found)
+        deviations = np.asarray(self.arrays["loadings"], np.float64)
+        deviations = deviations - np.asarray(self.arrays["usual"], np.float64)
+        hints = product(deviations, self.arrays["implied"])
+        return np.ascontiguousarray(hints)
 
-    def _daily(self, own: Own) -> Daily | None:
+    def _daily(self, user_ratings: Own) -> Daily | None:
         """With the day effect, where times are known; models that add neighbours to this
         one go without."""
         if (
-            own.times is None
-            or own.asked is None
-            or not len(own.items)
+            user_ratings.times is None
+            or user_ratings.asked is None
+            or not len(user_ratings.items)
             or type(self) is not GaussianPersonal
         ):
             return None
-        rest = own.values - self.model.baseline[own.items]
-        return Daily(daily(self.model), own.items, rest, day_of(own.times), own.asked // SECONDS)
+        residuals = user_ratings.values - self.model.baseline[user_ratings.items]
+        return Daily(
+            daily(self.model),
+            user_ratings.items,
+            residuals,
+            day_of(user_ratings.times),
+            user_ratings.asked // SECONDS,
+        )
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The posterior mean, with the day effect where times are known."""
-        by_day = self._daily(own)
+        by_day = self._daily(user_ratings)
         if by_day is not None:
             return by_day.predict()
-        return gaussian.predict(self.model, gaussian.fold_in(self.model, own.items, own.values))
+        return gaussian.predict(
+            self.model, gaussian.fold_in(self.model, user_ratings.items, user_ratings.values)
+        )
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """How far each own rating, and that it was given, moves the mean."""
-        by_day = self._daily(own)
+        by_day = self._daily(user_ratings)
         if by_day is not None:
-            moved = by_day.influence(item)
+            influences = by_day.influence(item)
         else:
-            moved = gaussian.influence(self.model, own.items, own.values, item)
-        return Reason(float(self.model.baseline[item]), moved)
+            influences = gaussian.influence(
+                self.model, user_ratings.items, user_ratings.values, item
+            )
+        return Reason(float(self.model.baseline[item]), influences)
 
     def lean(self) -> Floats | None:
         """Less of what everybody thinks, more of what many know; see
@@ -109,7 +119,7 @@ class GaussianPersonal(PersonalModel):
     def _lean(self) -> Floats | None:
         if type(self) is not GaussianPersonal or "weight" not in self.arrays:
             return None
-        return wanted(self.model.baseline, self.arrays["weight"])
+        return list_order_offset(self.model.baseline, self.arrays["weight"])
 
     def similar(self, item: int) -> Floats:
         """Cosine of the loadings without the personal level, which all items share."""
@@ -162,7 +172,7 @@ class GaussianPersonal(PersonalModel):
             model.precision,
             model.each,
             model.hints,
-            IMPLIED_MORE,
+            IMPLICIT_MORE,
             means,
         )
         scores: Floats = means @ model.loadings.T

@@ -58,44 +58,44 @@ def steady_weights(system: Floats, right: Floats) -> Floats:
 def predict_kept(
     ptr: Ints,
     item: Codes,
-    rest: Floats,
+    residual: Floats,
     ask_ptr: Ints,
     ask_item: Codes,
     start: Ints,
     neighbour: NDArray[np.int32],
     covariance: Floats,
     variance: Floats,
-    most: int,
+    limit: int,
     out: Floats,
 ) -> None:
-    """Write what neighbours add to each asked cell, each person alone; `rest` is what the
+    """Write what neighbours add to each asked cell, each person alone; `residual` is what the
     level leaves of ratings."""
     cell = np.full(variance.size, -1, np.int64)
     slot = np.full(variance.size, -1, np.int64)
-    chosen = np.empty(most, np.int64)
-    right = np.empty(most)
-    system = np.empty((most, most))
+    selected = np.empty(limit, np.int64)
+    right = np.empty(limit)
+    system = np.empty((limit, limit))
     for person in range(ptr.size - 1):
         for k in range(ptr[person], ptr[person + 1]):
             cell[item[k]] = k
         for ask in range(ask_ptr[person], ask_ptr[person + 1]):
             size = 0
             for k in range(start[ask_item[ask]], start[ask_item[ask] + 1]):
-                if size < most and cell[neighbour[k]] >= 0:
-                    chosen[size], right[size] = neighbour[k], covariance[k]
+                if size < limit and cell[neighbour[k]] >= 0:
+                    selected[size], right[size] = neighbour[k], covariance[k]
                     slot[neighbour[k]] = size
                     size += 1
             system[:size, :size] = 0.0
             for i in range(size):
-                system[i, i] = variance[chosen[i]]
-                for k in range(start[chosen[i]], start[chosen[i] + 1]):
+                system[i, i] = variance[selected[i]]
+                for k in range(start[selected[i]], start[selected[i] + 1]):
                     j = slot[neighbour[k]]
                     if j >= 0:
                         system[i, j] = system[j, i] = covariance[k]
             weights = steady_weights(system[:size, :size], right[:size])
             out[ask] = 0.0
             for i in range(size):
-                out[ask] += weights[i] * rest[cell[chosen[i]]]
-                slot[chosen[i]] = -1
+                out[ask] += weights[i] * residual[cell[selected[i]]]
+                slot[selected[i]] = -1
         for k in range(ptr[person], ptr[person + 1]):
             cell[item[k]] = -1

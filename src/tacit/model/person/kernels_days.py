@@ -17,23 +17,23 @@ from tacit.kernels.personal import add_hints, factorize, gather, misfit_of, proj
 
 @njit(cache=True, nogil=True)
 def _sum_day(
-    chosen: NDArray[np.int64],
+    cells: NDArray[np.int64],
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     shared: NDArray[np.float64],
 ) -> tuple[float, float]:
-    """P and t of the cells `chosen`; s is written into `shared`."""
-    whole, total = 0.0, 0.0
+    """P and t of the cells `cells`; s is written into `shared`."""
+    day_precision, total = 0.0, 0.0
     shared[:] = 0.0
-    for cell in chosen:
+    for cell in cells:
         weight = precision[item[cell]]
-        whole += weight
+        day_precision += weight
         total += weight * residual[cell]
         for a in range(len(shared)):
-            shared[a] += weight * loadings[item[cell], a]
-    return whole, total
+            shared[a] += weight * item_factors[item[cell], a]
+    return day_precision, total
 
 
 @njit(cache=True, nogil=True)
@@ -42,11 +42,11 @@ def predict_days(
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
     when: NDArray[np.int64],
-    loadings: NDArray[np.float64],
+    item_factors: NDArray[np.float64],
     precision: NDArray[np.float64],
     per_rating: NDArray[np.float64],
     hints: NDArray[np.float64],
-    more: float,
+    shrink: float,
     day: float,
     typical: float,
     unsure: float,
@@ -58,7 +58,7 @@ def predict_days(
 ) -> None:
     """As `predict_block`, each query on its own day `query_when`; the variance holds that
     of the day's shift, which is everybody's."""
-    width = loadings.shape[1]
+    width = item_factors.shape[1]
     system = np.empty((width, width))
     right = np.empty(width)
     work = np.empty(width)
@@ -66,47 +66,49 @@ def predict_days(
     for person in range(len(ptr) - 1):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        first, last = ptr[person], ptr[person + 1]
-        gather(first, last, item, residual, loadings, precision, system, right)
-        order = first + np.argsort(when[first:last], kind="mergesort")
-        starts = np.empty(last - first + 1, np.int64)
+        begin, end = ptr[person], ptr[person + 1]
+        gather(begin, end, item, residual, item_factors, precision, system, right)
+        order = begin + np.argsort(when[begin:end], kind="mergesort")
+        starts = np.empty(end - begin + 1, np.int64)
         days = 0
-        for place in range(last - first):
-            if place == 0 or when[order[place]] != when[order[place - 1]]:
-                starts[days] = place
+        for position in range(end - begin):
+            if position == 0 or when[order[position]] != when[order[position - 1]]:
+                starts[days] = position
                 days += 1
-        starts[days] = last - first
+        starts[days] = end - begin
         shared = np.empty((days, width))
         pull = np.empty(days)
         shift = np.empty(days)
         moment = np.empty(days, np.int64)
         shifted = 0.0
-        for one in range(days):
-            chosen = order[starts[one] : starts[one + 1]]
-            whole, total = _sum_day(chosen, item, residual, loadings, precision, shared[one])
-            pull[one] = day / (1.0 + day * whole)
-            shift[one] = total
-            shifted += pull[one] * total * total
-            moment[one] = when[chosen[0]]
+        for day_index in range(days):
+            cells = order[starts[day_index] : starts[day_index + 1]]
+            day_precision, total = _sum_day(
+                cells, item, residual, item_factors, precision, shared[day_index]
+            )
+            pull[day_index] = day / (1.0 + day * day_precision)
+            shift[day_index] = total
+            shifted += pull[day_index] * total * total
+            moment[day_index] = when[cells[0]]
             for a in range(width):
-                right[a] -= pull[one] * shared[one, a] * total
+                right[a] -= pull[day_index] * shared[day_index, a] * total
                 for b in range(a + 1):
-                    system[a, b] -= pull[one] * shared[one, a] * shared[one, b]
-        implied = add_hints(first, last, item, hints, more, right)
+                    system[a, b] -= pull[day_index] * shared[day_index, a] * shared[day_index, b]
+        implied = add_hints(begin, end, item, hints, shrink, right)
         for a in range(width):
-            system[a, a] += 1.0 + (last - first) * per_rating[a]
+            system[a, a] += 1.0 + (end - begin) * per_rating[a]
         factorize(system, right)
-        misfit = misfit_of(first, last, item, residual, precision, right)
-        over = misfit + implied + unsure - shifted - (last - first)
-        scale = 1.0 + over / (typical + (last - first))
+        misfit = misfit_of(begin, end, item, residual, precision, right)
+        over = misfit + implied + unsure - shifted - (end - begin)
+        scale = 1.0 + over / (typical + (end - begin))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
-            one = np.searchsorted(moment, query_when[cell])
-            row[:] = loadings[query_item[cell]]
+            day_index = np.searchsorted(moment, query_when[cell])
+            row[:] = item_factors[query_item[cell]]
             centre, spread = 0.0, day
-            if one < days and moment[one] == query_when[cell]:
-                centre, spread = pull[one] * shift[one], pull[one]
+            if day_index < days and moment[day_index] == query_when[cell]:
+                centre, spread = pull[day_index] * shift[day_index], pull[day_index]
                 for a in range(width):
-                    row[a] -= pull[one] * shared[one, a]
+                    row[a] -= pull[day_index] * shared[day_index, a]
             fitted, unknown = project(row, system, right, work)
             mean[cell] = centre + fitted
             around = scale / precision[query_item[cell]]

@@ -20,7 +20,7 @@ from tacit.model.person.base import Own
 from tacit.model.person.own import on_scale
 from tacit.model.person.rank import check_order, order_scores, top
 from tacit.spoken import notice
-from tacit.whole import whole
+from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     import polars
@@ -57,15 +57,15 @@ class ListMaker:
         """From the rows of her items and her ratings of them, best first."""
         schema = self.model.shared.schema
         check_order(self.model.personal, schema, self.by)
-        own = Own(items, (values - schema.middle) / schema.unit_width)
-        found = order_scores(self.model.personal, self.model.likes(own), self.by)
+        user_ratings = Own(items, (values - schema.middle) / schema.unit_width)
+        ordered = order_scores(self.model.personal, self.model.likes(user_ratings), self.by)
         free = self.allowed.copy()
         free[items] = False
         ids = self.model.shared.catalogue.ids
-        best = top(found.scores, self.n, free).tolist()
+        best = top(ordered.scores, self.n, free).tolist()
         return [
             ListLine(
-                rank, ids[row], on_scale(schema, found.mean[row]) if self.model.rates else None
+                rank, ids[row], on_scale(schema, ordered.mean[row]) if self.model.rates else None
             )
             for rank, row in enumerate(best, 1)
         ]
@@ -117,13 +117,13 @@ def write_lists(
     schema, catalogue = model.shared.schema, model.shared.catalogue
     # Where ratings were made likes, all are read: what was rated is not new.
     bare = schema.source == LIKES and not (Path(source).is_file() and is_pack(Path(source)))
-    asked = without_ratings(columns) if bare else columns
+    wanted_columns = without_ratings(columns) if bare else columns
     people = read(
         source,
         scale or (schema.low, schema.high),
         items=catalogue,
         positive=True if schema.source == LIKES else None,
-        columns=asked,
+        columns=wanted_columns,
         **written,
     )
     for line in (*people.notes.columns, *likes_of_table(schema, people.value)):
@@ -145,7 +145,7 @@ def write_lists(
         schema_overrides={"expected": pl.Float64},
     )
     # Lists are personal: only their owner may read the file.
-    with whole(target, private=True, remedy="choose another --out") as file:
+    with open_atomic(target, private=True, remedy="choose another --out") as file:
         if target.suffix == ".parquet":
             frame.write_parquet(file)
         else:

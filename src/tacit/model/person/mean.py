@@ -25,21 +25,21 @@ class OwnMean(PersonalModel):
 
     ranks_by = "popularity"
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The same for every item."""
         mean = self.numbers["mean"]
-        precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
-        centre = mean + float(np.sum(own.values - mean)) / NOISE_VARIANCE / precision
+        precision = 1 / PEOPLE_VARIANCE + len(user_ratings.values) / NOISE_VARIANCE
+        centre = mean + float(np.sum(user_ratings.values - mean)) / NOISE_VARIANCE / precision
         items = len(self.arrays["weight"])
         sd = np.sqrt(NOISE_VARIANCE + 1 / precision)
         return np.full(items, np.clip(centre, -2, 2)), np.full(items, sd)
 
-    def scores(self, own: Own) -> Floats:
+    def scores(self, user_ratings: Own) -> Floats:
         """Popularity."""
         return np.asarray(self.arrays["weight"], np.float64)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """Every own rating pulls the mean alike."""
         mean = self.numbers["mean"]
-        precision = 1 / PEOPLE_VARIANCE + len(own.values) / NOISE_VARIANCE
-        return Reason(mean, (own.values - mean) / NOISE_VARIANCE / precision)
+        precision = 1 / PEOPLE_VARIANCE + len(user_ratings.values) / NOISE_VARIANCE
+        return Reason(mean, (user_ratings.values - mean) / NOISE_VARIANCE / precision)

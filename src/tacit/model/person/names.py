@@ -73,22 +73,22 @@ def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:
 
 def row_of(catalogue: Catalogue, text: str) -> int:
     """The same; an unknown item is refused, with names that look alike."""
-    found = find_item(catalogue, text)
-    if isinstance(found, UnknownItem):
+    match = find_item(catalogue, text)
+    if isinstance(match, UnknownItem):
         near = (
-            f"did you mean {', '.join(found.near)}?"
-            if found.near
+            f"did you mean {', '.join(match.near)}?"
+            if match.near
             else "use an id or title of its catalogue"
         )
         raise DataError(f"{text!r} is not in this model", remedy=near)
-    return found
+    return match
 
 
 def naming(catalogue: Catalogue, text: str) -> str:
     """How to name items, with the nearest name where there is one: for a remedy."""
-    found = find_item(catalogue, text)
-    if isinstance(found, UnknownItem) and found.near:
-        return f"did you mean {found.near[0]!r}?"
+    match = find_item(catalogue, text)
+    if isinstance(match, UnknownItem) and match.near:
+        return f"did you mean {match.near[0]!r}?"
     if catalogue.titles is None:
         return (
             f"use ids such as {catalogue.ids[0]!r}: it was fitted without --items and has no titles"

@@ -80,11 +80,11 @@ def check_needs(
 def _check_array(name: str, array: NDArray[Any], need: Needed, sizes: dict[str, int]) -> None:
     if array.ndim != len(need.shape):
         raise Unfit(f"the array {name} has {array.ndim} dimensions")
-    for size, known in zip(array.shape, need.shape, strict=True):
-        if sizes.setdefault(known, size) != size:
+    for size, size_name in zip(array.shape, need.shape, strict=True):
+        if sizes.setdefault(size_name, size) != size:
             raise Unfit(f"the array {name} does not fit the others")
-        least, most = LIMITS.get(known, (0, size))
-        if not least <= size <= most:
+        minimum, maximum = LIMITS.get(size_name, (0, size))
+        if not minimum <= size <= maximum:
             raise Unfit(f"the array {name} is too wide or too narrow")
     if array.dtype.kind not in ("iu" if need.whole else "f"):
         raise Unfit(f"the array {name} is of another type")

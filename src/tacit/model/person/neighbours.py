@@ -56,42 +56,42 @@ class Neighbourhood(GaussianPersonal):
         start = self.arrays["start"]
         return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The Gaussian model, and what its residuals at neighbours say."""
-        posterior = gaussian.fold_in(self.model, own.items, own.values)
+        posterior = gaussian.fold_in(self.model, user_ratings.items, user_ratings.values)
         # `around` was measured for everybody.
         mean, sd = gaussian.predict(self.model, replace(posterior, scale=1.0))
         items = len(mean)
-        rest = np.zeros(items)
-        rest[own.items] = own.values - mean[own.items]
+        residuals = np.zeros(items)
+        residuals[user_ratings.items] = user_ratings.values - mean[user_ratings.items]
         rated = np.zeros(items, np.bool_)
-        rated[own.items] = True
+        rated[user_ratings.items] = True
         neighbour = self.arrays["neighbour"]
-        known = np.flatnonzero(rated[neighbour])
-        rows = self._rows[known]
-        weight = self.arrays["similarity"][known]
-        values = rest[neighbour[known]]
+        rated_cells = np.flatnonzero(rated[neighbour])
+        rows = self._rows[rated_cells]
+        weight = self.arrays["similarity"][rated_cells]
+        values = residuals[neighbour[rated_cells]]
         divisor = np.maximum(np.bincount(rows, np.abs(weight), items), self.numbers["floor"])
         # What is unknown of the similarities matters as far as my ratings of the neighbours
         # leave something over.
         unsure = self.arrays["doubt"] * np.bincount(rows, values**2, items) / divisor**2
-        doubt = np.maximum(sd**2 - self.numbers["noise"], 0.0)
-        variance = doubt + self.numbers["around"] + unsure
-        told = mean + np.bincount(rows, weight * values, items) / divisor
-        return told, np.sqrt(variance)
+        posterior_variance = np.maximum(sd**2 - self.numbers["noise"], 0.0)
+        variance = posterior_variance + self.numbers["around"] + unsure
+        expected = mean + np.bincount(rows, weight * values, items) / divisor
+        return expected, np.sqrt(variance)
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """With neighbour weights w the prediction is x'z + w'(d - Xz) = (x - X'w)'z + w'd,
         z linear in d."""
-        model, items = self.model, own.items
+        model, items = self.model, user_ratings.items
         weight = self.similar(item)[items] * (items != item)
         weight = weight / max(float(np.abs(weight).sum()), self.numbers["floor"])
-        posterior = gaussian.fold_in(model, items, own.values)
+        posterior = gaussian.fold_in(model, items, user_ratings.values)
         turned = model.loadings[item] - product(weight, model.loadings[items])
-        rest = own.values - model.baseline[items]
+        residuals = user_ratings.values - model.baseline[items]
         along = product(posterior.covariance, turned)
         pull = product(model.loadings[items], along) * model.precision[items]
-        return Reason(float(model.baseline[item]), rest * (pull + weight))
+        return Reason(float(model.baseline[item]), residuals * (pull + weight))
 
     def similar(self, item: int) -> Floats:
         """The published similarities; 0 for all others."""
@@ -127,7 +127,9 @@ class Neighbourhood(GaussianPersonal):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
+        return np.stack(
+            [self.predict(user_ratings)[0] for user_ratings in people_of(ptr, item, value)]
+        )
 
 
 def compress(index: NDArray[Any], value: NDArray[Any]) -> dict[str, NDArray[Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.data.catalogue import Catalogue
 from tacit.data.reading.columns import NAMES, plain
 from tacit.data.schema import Schema
-from tacit.errors import DataError, place
+from tacit.errors import DataError, format_location
 from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.names import find_row, naming
@@ -42,7 +42,7 @@ OwnRatings = Mapping[str, float] | Iterable[tuple[str, float | None, int | None,
 """Items and their ratings, or lines as in `OwnLine`. The last word on an item counts."""
 
 
-class Given(NamedTuple):
+class UserRatings(NamedTuple):
     """A person's ratings, as far as the model knows the items."""
 
     own: Own
@@ -62,11 +62,11 @@ def given_ratings(
     *,
     source: str | None = None,
     asked: int | None = None,
-) -> Given:
+) -> UserRatings:
     """The ratings that are on the scale and about known items. `source` is the file, for
     errors; `asked` is when the question is asked, in seconds."""
     if isinstance(ratings, list) and schema.positive is not None:
-        liked = [each for each in ratings if isinstance(each, str)]
+        liked = [entry for entry in ratings if isinstance(entry, str)]
         if ratings and len(liked) == len(ratings):
             ratings = dict.fromkeys(liked, schema.high)
     lines = _lines(ratings)
@@ -74,7 +74,7 @@ def given_ratings(
         _check_rated(lines, schema, source)
     unknown: list[str] = []
     repeated: list[tuple[OwnLine, OwnLine]] = []
-    found: dict[int, OwnLine] = {}
+    lines_by_row: dict[int, OwnLine] = {}
     for line in lines:
         value = schema.high if line.rating is None else float(line.rating)
         if not isfinite(value) or (
@@ -83,29 +83,29 @@ def given_ratings(
             scale = f"{schema.low:g} to {schema.high:g}"
             raise DataError(
                 f"the rating of {line.item!r} is not on the scale {scale}",
-                place=place(source, line.line) if source else None,
+                place=format_location(source, line.line) if source else None,
                 remedy=f"rate from {scale}, as this model's data do",
             )
         row = find_row(catalogue, str(line.item))
         if row is None:
             unknown.append(str(line.item))
             continue
-        earlier = found.pop(row, None)
+        earlier = lines_by_row.pop(row, None)
         if earlier is not None:
             repeated.append((earlier, line))
-        found[row] = line._replace(rating=value)
-    if lines and not found:
+        lines_by_row[row] = line._replace(rating=value)
+    if lines and not lines_by_row:
         raise DataError(
             "none of the items is known to this model",
             place=source,
             remedy=naming(catalogue, unknown[0]),
         )
-    rows = np.fromiter(found, np.int64, len(found))
-    values = np.array([line.rating for line in found.values()], np.float64)
-    times = [line.time for line in found.values() if line.time is not None]
-    stamped = np.array(times, np.int64) if times and len(times) == len(found) else None
+    rows = np.fromiter(lines_by_row, np.int64, len(lines_by_row))
+    values = np.array([line.rating for line in lines_by_row.values()], np.float64)
+    times = [line.time for line in lines_by_row.values() if line.time is not None]
+    stamped = np.array(times, np.int64) if times and len(times) == len(lines_by_row) else None
     inner = (values - schema.middle) / schema.unit_width
-    return Given(Own(rows, inner, stamped, asked), unknown, repeated)
+    return UserRatings(Own(rows, inner, stamped, asked), unknown, repeated)
 
 
 def _check_rated(lines: list[OwnLine], schema: Schema, source: str | None) -> None:
@@ -114,7 +114,7 @@ def _check_rated(lines: list[OwnLine], schema: Schema, source: str | None) -> No
         if line.rating is None:
             raise DataError(
                 f"{line.item!r} has no rating, and this model is one of ratings",
-                place=place(source, line.line) if source else None,
+                place=format_location(source, line.line) if source else None,
                 remedy=f"rate it from {schema.low:g} to {schema.high:g}, or leave it out",
             )
 
@@ -153,7 +153,7 @@ def _lines(ratings: Any) -> list[OwnLine]:
 def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
     """The rows of one person's table: a column of items and one of ratings."""
     names = [str(name) for name in frame.columns]
-    found = [
+    column_names = [
         next((name for name in names if plain(name) in NAMES[role]), None)
         for role in ("item", "rating")
     ]
@@ -163,12 +163,12 @@ def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
             f"own ratings are those of one person, and `{person}` names several",
             remedy="give the rows of one of them",
         )
-    if found[0] is None or found[1] is None:
+    if column_names[0] is None or column_names[1] is None:
         raise DataError(
             f"own ratings are a {type(frame).__name__} without the columns item and rating",
             remedy="rename its columns to item and rating, or give a mapping",
         )
-    items, values = (list(frame[name]) for name in found)
+    items, values = (list(frame[name]) for name in column_names)
     return list(zip(items, values, strict=True))
 
 
@@ -176,15 +176,15 @@ def _no_ratings(why: str) -> DataError:
     return DataError(why, remedy='give a mapping, such as {"Alien": 5, "Heat": 4}')
 
 
-def likes(schema: Schema, own: Own) -> Own:
+def likes(schema: Schema, user_ratings: Own) -> Own:
     """Of a model of likes, the ratings that are likes: what was rated lower speaks for
     nothing."""
     if schema.positive is None:
-        return own
-    least = (schema.positive - schema.middle) / schema.unit_width
-    kept = own.values >= least - SLACK
-    times = None if own.times is None else own.times[kept]
-    return Own(own.items[kept], own.values[kept], times)
+        return user_ratings
+    threshold = (schema.positive - schema.middle) / schema.unit_width
+    liked = user_ratings.values >= threshold - SLACK
+    times = None if user_ratings.times is None else user_ratings.times[liked]
+    return Own(user_ratings.items[liked], user_ratings.values[liked], times)
 
 
 def on_scale(schema: Schema, inner: float) -> float:

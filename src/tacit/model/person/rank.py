@@ -57,47 +57,47 @@ def points(model: PersonalModel, schema: Schema) -> float:
     return 0.0 if model.ranks_by == "popularity" else 1.0
 
 
-def order_scores(model: PersonalModel, own: Own, by: str | None) -> Ordered:
+def order_scores(model: PersonalModel, user_ratings: Own, by: str | None) -> Ordered:
     """Scores to order by, and the expected rating with its standard error."""
     with answering():
-        found = _ordered(model, own, by)
-    sensible(found.scores, found.mean, found.sd)
-    return found
+        ordered = _ordered(model, user_ratings, by)
+    sensible(ordered.scores, ordered.mean, ordered.sd)
+    return ordered
 
 
-def _ordered(model: PersonalModel, own: Own, by: str | None) -> Ordered:
-    chosen = by or model.ranks_by
-    mean, sd = model.predict(own)
-    if by is None and chosen == "rating":
+def _ordered(model: PersonalModel, user_ratings: Own, by: str | None) -> Ordered:
+    order = by or model.ranks_by
+    mean, sd = model.predict(user_ratings)
+    if by is None and order == "rating":
         return Ordered(leaning(mean, model.lean()), mean, sd)
-    if chosen == "rating":
+    if order == "rating":
         return Ordered(mean, mean, sd)
-    if chosen == "liked":
+    if order == "liked":
         return Ordered(chance_above(mean, sd, LIKED), mean, sd)
     # Optimism: what it might well be, where the model does not know yet.
-    if chosen == "explore":
+    if order == "explore":
         hoped = mean + sd
         if not np.ptp(hoped) > SAME:
-            hoped = _unfamiliar(model, own)
+            hoped = _unfamiliar(model, user_ratings)
         return Ordered(hoped, mean, sd)
-    if chosen == model.ranks_by:  # popularity, or a score of likes
-        return Ordered(model.scores(own), mean, sd)
+    if order == model.ranks_by:  # popularity, or a score of likes
+        return Ordered(model.scores(user_ratings), mean, sd)
     raise SettingError(
-        f"--by {chosen} is unknown for this model", remedy="use rating, liked or explore"
+        f"--by {order} is unknown for this model", remedy="use rating, liked or explore"
     )
 
 
-def _unfamiliar(model: PersonalModel, own: Own) -> Floats:
+def _unfamiliar(model: PersonalModel, user_ratings: Own) -> Floats:
     """Where nothing is known about ratings and their errors: what the model ranks high and
     few people know. Both are put on their own spread, so that neither drowns the other."""
-    scores = _spread(model.scores(own))
+    scores = _spread(model.scores(user_ratings))
     weight = model.arrays.get("weight")
     if weight is None:
         return scores
-    known = np.log1p(np.maximum(np.asarray(weight, np.float64), 0.0))
+    familiarity = np.log1p(np.maximum(np.asarray(weight, np.float64), 0.0))
     if model.ranks_by == "popularity":  # the score is how well known an item is
-        return -known
-    return scores - _spread(known)
+        return -familiarity
+    return scores - _spread(familiarity)
 
 
 def _spread(values: Floats) -> Floats:
@@ -116,7 +116,7 @@ def top(scores: Floats, n: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]
     """The n best allowed rows, best first; equal scores in catalogue order."""
     rows = np.flatnonzero(allowed)
     if n < len(rows):
-        kept = scores[rows]
-        edge = np.partition(kept, len(kept) - n)[len(kept) - n]
-        rows = rows[kept >= edge]
+        allowed_scores = scores[rows]
+        edge = np.partition(allowed_scores, len(allowed_scores) - n)[len(allowed_scores) - n]
+        rows = rows[allowed_scores >= edge]
     return rows[np.argsort(-scores[rows], kind="stable")][:n]

@@ -5,7 +5,7 @@ First the personal Gaussian model over level, popularity, agreement and public f
 from all of my ratings. What it leaves of them is carried over to an item by Bell & Koren's
 weights. The covariances come from a published factor (`FactorNeighbours`) or, for small
 devices, from
-each item's few strongest neighbours (`KeptNeighbours`). There a covariance that was not
+each item's few strongest neighbours (`StoredNeighbours`). There a covariance that was not
 published counts as none, so a system may fail to be one of covariances: then only the
 closer half of the neighbours is used, or a quarter, and so on. Both stages are linear in my
 ratings, so each one's share of a prediction is exact. One's own side needs numpy only.
@@ -59,7 +59,7 @@ class Staged(GaussianPersonal):
     }
 
     @abstractmethod
-    def _prepare(self, own: Own) -> Any:
+    def _prepare(self, user_ratings: Own) -> Any:
         """What `_weights` needs of a person, for all items."""
 
     @abstractmethod
@@ -67,35 +67,40 @@ class Staged(GaussianPersonal):
         """The second stage for these items."""
 
     @abstractmethod
-    def _added(self, cells: Cells, rest: Floats) -> Floats:
-        """What the second stage adds to every asked cell; `rest` is what the first leaves
+    def _added(self, cells: Cells, residuals: Floats) -> Floats:
+        """What the second stage adds to every asked cell; `residuals` is what the first leaves
         of the ratings."""
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The Gaussian model, and the neighbours' weights on what it leaves."""
-        mean, sd = gaussian.predict(self.model, gaussian.fold_in(self.model, own.items, own.values))
-        rest, variance = own.values - mean[own.items], sd**2
-        prepared = self._prepare(own)
-        for first in range(0, len(mean) if len(own.items) else 0, TOGETHER):
+        mean, sd = gaussian.predict(
+            self.model, gaussian.fold_in(self.model, user_ratings.items, user_ratings.values)
+        )
+        residuals, variance = user_ratings.values - mean[user_ratings.items], sd**2
+        prepared = self._prepare(user_ratings)
+        for first in range(0, len(mean) if len(user_ratings.items) else 0, TOGETHER):
             items = np.arange(first, min(first + TOGETHER, len(mean)))
             weights = self._weights(items, prepared)
-            mean[items] += (weights.values * rest[weights.used]).sum(axis=1)
+            mean[items] += (weights.values * residuals[weights.used]).sum(axis=1)
             variance[items] -= weights.explained
         return mean, np.sqrt(np.maximum(variance, self.model.noise))
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """With neighbour weights w the prediction is x'z + w'(d - Xz) = (x - X'w)'z + w'd,
         z linear in d."""
-        model, weight = self.model, np.zeros(len(own.items))
-        if len(own.items):
-            found = self._weights(np.array([item]), self._prepare(own))
-            weight[found.used[0]] = found.values[0]
-        turned = model.loadings[item] - product(weight, model.loadings[own.items])
-        posterior = gaussian.fold_in(model, own.items, own.values)
+        model, weight = self.model, np.zeros(len(user_ratings.items))
+        if len(user_ratings.items):
+            neighbour_weights = self._weights(np.array([item]), self._prepare(user_ratings))
+            weight[neighbour_weights.used[0]] = neighbour_weights.values[0]
+        turned = model.loadings[item] - product(weight, model.loadings[user_ratings.items])
+        posterior = gaussian.fold_in(model, user_ratings.items, user_ratings.values)
         along = product(posterior.covariance, turned)
-        pull = product(model.loadings[own.items], along) * model.precision[own.items]
+        pull = (
+            product(model.loadings[user_ratings.items], along) * model.precision[user_ratings.items]
+        )
         return Reason(
-            float(model.baseline[item]), (own.values - model.baseline[own.items]) * (pull + weight)
+            float(model.baseline[item]),
+            (user_ratings.values - model.baseline[user_ratings.items]) * (pull + weight),
         )
 
     def predict_cells(self, cells: Cells) -> Floats:
@@ -112,7 +117,9 @@ class Staged(GaussianPersonal):
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """As `predict`, one row a person."""
-        return np.stack([self.predict(own)[0] for own in people_of(ptr, item, value)])
+        return np.stack(
+            [self.predict(user_ratings)[0] for user_ratings in people_of(ptr, item, value)]
+        )
 
 
 class FactorNeighbours(Staged):
@@ -128,26 +135,29 @@ class FactorNeighbours(Staged):
         return np.ascontiguousarray(self.arrays["factor"], np.float64)
 
     @cached_property
-    def _doubt(self) -> Floats:
+    def _posterior_variance(self) -> Floats:
         """Variance of a rating beyond the factor."""
-        left = self.model.variance - (self._factor**2).sum(axis=1)
-        return np.asarray(self.model.noise + np.maximum(left, 0.0))
+        residual_variance = self.model.variance - (self._factor**2).sum(axis=1)
+        return np.asarray(self.model.noise + np.maximum(residual_variance, 0.0))
 
-    def _prepare(self, own: Own) -> tuple[Floats, Floats, Floats]:
+    def _prepare(self, user_ratings: Own) -> tuple[Floats, Floats, Floats]:
         """Own rows of the factor, their products, and the variance beside them."""
-        rows, doubt = self._factor[own.items], self._doubt[own.items]
-        return rows, product(rows, rows.T) + np.diag(doubt), doubt
+        rows, posterior_variance = (
+            self._factor[user_ratings.items],
+            self._posterior_variance[user_ratings.items],
+        )
+        return rows, product(rows, rows.T) + np.diag(posterior_variance), posterior_variance
 
     def _weights(self, items: Rows, prepared: tuple[Floats, Floats, Floats]) -> StageWeights:
-        rows, system, doubt = prepared
+        rows, system, posterior_variance = prepared
         covariance = product(self._factor[items], rows.T)
-        order = np.argsort(-np.abs(covariance) / np.sqrt(doubt), axis=1, kind="stable")
+        order = np.argsort(-np.abs(covariance) / np.sqrt(posterior_variance), axis=1, kind="stable")
         used = order[:, : int(self.numbers["neighbours"])].astype(np.int64)
         right = np.take_along_axis(covariance, used, axis=1)
         weights = solve(system[used[:, :, None], used[:, None]], right)
         return StageWeights(used, weights, (weights * right).sum(axis=1))
 
-    def _added(self, cells: Cells, rest: Floats) -> Floats:
+    def _added(self, cells: Cells, residuals: Floats) -> Floats:
         from tacit.kernels.neighbours import predict_neighbours
 
         out = np.zeros(len(cells.ask_item))
@@ -155,11 +165,11 @@ class FactorNeighbours(Staged):
             predict_neighbours(
                 cells.ptr,
                 cells.item,
-                rest,
+                residuals,
                 cells.ask_ptr,
                 cells.ask_item,
                 self._factor,
-                self._doubt,
+                self._posterior_variance,
                 int(self.numbers["neighbours"]),
                 np.zeros((0, 0), np.float32),
                 out,
@@ -173,7 +183,7 @@ class FactorNeighbours(Staged):
         return np.asarray(product(rows, rows[item]) / np.maximum(length * length[item], 1e-12))
 
 
-class KeptNeighbours(Staged):
+class StoredNeighbours(Staged):
     """The neighbours of item i, strongest first, with their covariances in `neighbour` and
     `similarity` from `start[i]` to `start[i + 1]`.
     """
@@ -198,23 +208,25 @@ class KeptNeighbours(Staged):
         near, value = (self.arrays["neighbour"][cells], self.arrays["similarity"][cells])
         return near.astype(np.int64), value.astype(np.float64)
 
-    def _prepare(self, own: Own) -> tuple[NDArray[np.int64], Floats]:
+    def _prepare(self, user_ratings: Own) -> tuple[NDArray[np.int64], Floats]:
         """Where each item stands among the own ones (-1: nowhere), and the covariances of these."""
-        place = np.full(len(self.model.baseline), -1, np.int64)
-        place[own.items] = np.arange(len(own.items))
-        system = np.zeros((len(own.items), len(own.items)))
-        for row, item in enumerate(own.items.tolist()):
+        positions = np.full(len(self.model.baseline), -1, np.int64)
+        positions[user_ratings.items] = np.arange(len(user_ratings.items))
+        system = np.zeros((len(user_ratings.items), len(user_ratings.items)))
+        for row, item in enumerate(user_ratings.items.tolist()):
             near, value = self._near(item)
-            known = place[near] >= 0
-            system[row, place[near][known]] = value[known]
+            is_rated = positions[near] >= 0
+            system[row, positions[near][is_rated]] = value[is_rated]
         system = np.where(system != 0, system, system.T)
-        system[np.diag_indices(len(own.items))] = self.model.noise + self.model.variance[own.items]
-        return place, system
+        system[np.diag_indices(len(user_ratings.items))] = (
+            self.model.noise + self.model.variance[user_ratings.items]
+        )
+        return positions, system
 
     def _weights(self, items: Rows, prepared: tuple[NDArray[np.int64], Floats]) -> StageWeights:
-        place, system = prepared
+        positions, system = prepared
         most = int(self.numbers["neighbours"])
-        chosen = [self._rated(item, place, most) for item in items.tolist()]
+        chosen = [self._rated(item, positions, most) for item in items.tolist()]
         count = np.array([len(used) for used, _ in chosen])
         shape = (len(items), int(count.max(initial=0)))
         used, right = np.zeros(shape, np.int64), np.zeros(shape)
@@ -231,14 +243,14 @@ class KeptNeighbours(Staged):
         known = place[near] >= 0
         return place[near][known][:most], value[known][:most]
 
-    def _added(self, cells: Cells, rest: Floats) -> Floats:
+    def _added(self, cells: Cells, residuals: Floats) -> Floats:
         from tacit.model.person.kernels import predict_kept
 
         out = np.empty(len(cells.ask_item))
         predict_kept(
             cells.ptr,
             cells.item,
-            rest,
+            residuals,
             cells.ask_ptr,
             cells.ask_item,
             self.arrays["start"],

@@ -25,7 +25,7 @@ class AnswerRow(Suggesting):
     """One answer: its parts are attributes, and in brackets as the columns of a frame are."""
 
     def __getitem__(self, name: str) -> Any:
-        parts = [each.name for each in fields(self)]  # type: ignore[arg-type]
+        parts = [field.name for field in fields(self)]  # type: ignore[arg-type]
         if name in parts:
             return getattr(self, name)
         raise UnknownKeyError(
@@ -48,8 +48,8 @@ class Listed(list[T], Suggesting):
         )
 
     def _rows(self) -> list[dict[str, Any]]:
-        known = (each for each in self if not isinstance(each, UnknownItem))
-        return [_row(each) for each in known]
+        answers = (answer for answer in self if not isinstance(answer, UnknownItem))
+        return [_row(answer) for answer in answers]
 
     def _shown(self) -> tuple[list[str], list[list[str]]]:
         """Columns and cells as a reader wants them: reasons once, with their points."""
@@ -99,7 +99,7 @@ def _is_number(cell: str) -> bool:
 def _row(line: Any) -> dict[str, Any]:
     """By name: lines are dataclasses or named tuples."""
     if is_dataclass(line) and not isinstance(line, type):
-        return {each.name: getattr(line, each.name) for each in fields(line)}
+        return {field.name: getattr(line, field.name) for field in fields(line)}
     return dict(line._asdict())
 
 
@@ -108,7 +108,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Share):
         return {"name": value.name, "points": value.points}
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain(element) for element in value]
     return value
 
 
@@ -118,7 +118,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, Share):
         return f"{value.name} {value.points:+.2f}"
     if isinstance(value, tuple | list):
-        return ", ".join(_cell(each) for each in value)
+        return ", ".join(_cell(element) for element in value)
     return str(value)
 
 
@@ -197,8 +197,8 @@ class Explanation(AnswerRow):
     def _rows(self) -> list[tuple[str, str, float]]:
         return [
             ("everybody", "what everybody would be told", self.baseline),
-            *(("own", each.name, each.points) for each in self.own),
-            *(("feature", each.name, each.points) for each in self.features),
+            *(("own", share.name, share.points) for share in self.own),
+            *(("feature", share.name, share.points) for share in self.features),
         ]
 
     def _cells(self) -> list[list[str]]:

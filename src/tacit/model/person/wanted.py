@@ -24,8 +24,8 @@ KNOWN = 0.12
 popularity its released estimates are near each other, and add little."""
 
 
-def wanted(baseline: Floats, weight: NDArray[Any]) -> Floats:
+def list_order_offset(baseline: Floats, weight: NDArray[Any]) -> Floats:
     """What the order of a list adds to the expected rating of each item, from released
     numbers."""
-    known = np.log1p(np.maximum(np.asarray(weight, np.float64), 0.0))
-    return np.asarray(KNOWN * known - OTHERS * baseline)
+    familiarity = np.log1p(np.maximum(np.asarray(weight, np.float64), 0.0))
+    return np.asarray(KNOWN * familiarity - OTHERS * baseline)

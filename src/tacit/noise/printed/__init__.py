@@ -37,26 +37,26 @@ def masked(
     event: Unbounded,
     ptr: NDArray[np.int64],
     index: NDArray[np.int64],
-    whole: NDArray[np.int64],
+    integers: NDArray[np.int64],
     size: int,
 ) -> NDArray[np.float64]:
     """The simple solution of Shin et al. (4.1), summed over some devices: every number
     noised, and every item's presence answered by randomized response, half of the claimed
     epsilon each; on a grid of integers. The claim is about all items, or about one of them.
     """
-    width = whole.shape[1]
+    width = integers.shape[1]
     among = size if event.noise == "masked" else 1
-    each = event.claimed_epsilon / 2 / among
-    keep = expm1(each) / (exp(each) + 1)  # 1 - p
+    answer_epsilon = event.claimed_epsilon / 2 / among
+    keep = expm1(answer_epsilon) / (exp(answer_epsilon) + 1)  # 1 - p
     plain = event.model_copy(update={"noise": "laplace"})
     total = np.zeros((size, width))
     for person in range(len(ptr) - 1):
         cells = slice(ptr[person], ptr[person + 1])
         numbers, present = np.zeros((size, width)), np.full(size, -1.0)
-        numbers[index[cells]] = whole[cells]
+        numbers[index[cells]] = integers[cells]
         present[index[cells]] = 1.0
         noise = draw_noise(plain, (size, width)).steps
-        answer = respond(Response(name=event.name, epsilon=each, reports=1), present)
+        answer = respond(Response(name=event.name, epsilon=answer_epsilon, reports=1), present)
         weight = ((answer + 1) / 2 - (1 - keep) / 2) / keep
         total += weight[:, None] * (numbers + noise)
     return total

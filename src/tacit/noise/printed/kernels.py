@@ -17,9 +17,9 @@ def mix_cells(uniform: Any, mixed: Any, people: Any, scale: float, out: Any) -> 
     for row in range(rows):
         for column in range(width):
             radius = -2.0 * np.log1p(-uniform[row, column])
-            turn = np.cos(2.0 * np.pi * uniform[row, width + column])
+            cosine = np.cos(2.0 * np.pi * uniform[row, width + column])
             out[row, column] = (
-                scale * np.sqrt(2.0 * mixed[row, column] * radius / people[row]) * turn
+                scale * np.sqrt(2.0 * mixed[row, column] * radius / people[row]) * cosine
             )
 
 
@@ -34,10 +34,10 @@ def mix_pairs(words: Any, mixed: Any, people: Any, scale: float, out: Any) -> No
         factor = -4.0 * scale * scale / people[row]
         for column in range(0, width, 2):
             fraction = np.float64(words[at] >> np.uint64(11)) * unit
-            turn = np.float64(words[at + 1] >> np.uint64(11)) * unit
+            angle_fraction = np.float64(words[at + 1] >> np.uint64(11)) * unit
             at += 2
             radius = factor * np.log1p(-fraction)
-            angle = 2.0 * np.pi * turn
+            angle = 2.0 * np.pi * angle_fraction
             out[row, column] = np.sqrt(mixed[row, column] * radius) * np.cos(angle)
             if column + 1 < width:
                 out[row, column + 1] = np.sqrt(mixed[row, column + 1] * radius) * np.sin(angle)
@@ -49,7 +49,7 @@ def distance_from_exponential(ordered: Any) -> float:
     below them."""
     count = len(ordered)
     farthest = 0.0
-    for place in range(count):
-        below = -np.expm1(-ordered[place])
-        farthest = max(farthest, (place + 1) / count - below, below - place / count)
+    for rank in range(count):
+        below = -np.expm1(-ordered[rank])
+        farthest = max(farthest, (rank + 1) / count - below, below - rank / count)
     return farthest

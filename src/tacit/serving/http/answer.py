@@ -71,21 +71,21 @@ class Asset:
     def _form(self, coding: str, body: bytes) -> _Form:
         suffix = "" if coding == "identity" else f"-{coding}"
         etag = f'"{self.digest[:32]}{suffix}"'.encode()
-        kept: Headers = [
+        shared_headers: Headers = [
             (b"etag", etag),
             (b"cache-control", self.cache.encode()),
             (b"vary", b"accept-encoding, accept"),
             *self.more,
         ]
         full: Headers = [
-            *kept,
+            *shared_headers,
             (b"content-type", self.kind.encode()),
             (b"content-length", str(len(body)).encode()),
             (b"accept-ranges", b"bytes"),
         ]
         if coding != "identity":
             full.append((b"content-encoding", coding.encode()))
-        return _Form(body, etag, full, Answered(304, kept))
+        return _Form(body, etag, full, Answered(304, shared_headers))
 
     def forever(self) -> Asset:
         """The same under an address that never changes its meaning."""
@@ -93,15 +93,17 @@ class Asset:
 
     def reply(self, scope: Scope) -> Answered:
         """To a GET or HEAD."""
-        wanted = _wanted(scope["headers"])
-        coding = b"" if b"range" in wanted else wanted.get(b"accept-encoding", b"")
+        request_headers = _header_map(scope["headers"])
+        coding = (
+            b"" if b"range" in request_headers else request_headers.get(b"accept-encoding", b"")
+        )
         form = self.forms[_coding(coding, tuple(self.forms))]
-        known = wanted.get(b"if-none-match")
-        if known is not None and self._known(known):
+        etags = request_headers.get(b"if-none-match")
+        if etags is not None and self._known(etags):
             return form.unchanged
-        asked = b"range" in wanted and scope["method"] == "GET"
-        if asked and wanted.get(b"if-range", form.etag) == form.etag:
-            return _part(form, wanted[b"range"], self.kind)
+        is_range = b"range" in request_headers and scope["method"] == "GET"
+        if is_range and request_headers.get(b"if-range", form.etag) == form.etag:
+            return _part(form, request_headers[b"range"], self.kind)
         return Answered(200, form.full, b"" if scope["method"] == "HEAD" else form.body)
 
     def _known(self, listed: bytes) -> bool:
@@ -130,41 +132,41 @@ class Variants:
         return self.assets[_accepted(accept, kinds)].reply(scope)
 
 
-def plain(status: int, words: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> Answered:
+def plain(status: int, text: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> Answered:
     """A short answer in words."""
-    body = (words + "\n").encode()
-    told: Headers = [
+    body = (text + "\n").encode()
+    fixed_headers: Headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
     ]
-    return Answered(status, [*told, *headers], body)
+    return Answered(status, [*fixed_headers, *headers], body)
 
 
 def _smaller(body: bytes) -> dict[str, bytes]:
     """The codings that pay, best first."""
-    found = dict[str, bytes]()
+    codings = dict[str, bytes]()
     if len(body) < SMALL:
-        return found
+        return codings
     with suppress(ImportError):  # an extra of the system, not of Tacit
-        found["br"] = import_module("brotli").compress(body)
-    found["gzip"] = gzip.compress(body, GZIP_LEVEL, mtime=0)
-    return {coding: small for coding, small in found.items() if len(small) < 0.95 * len(body)}
+        codings["br"] = import_module("brotli").compress(body)
+    codings["gzip"] = gzip.compress(body, GZIP_LEVEL, mtime=0)
+    return {coding: small for coding, small in codings.items() if len(small) < 0.95 * len(body)}
 
 
 _ASKED = frozenset({b"if-none-match", b"accept-encoding", b"range", b"if-range"})
 
 
-def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def _header_map(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return {name: value for name, value in headers if name in _ASKED}
 
 
 @lru_cache(256)
 def _coding(accept: bytes, offered: tuple[str, ...]) -> str:
     """The best coding that a client takes. `offered` begins with `identity`, then best first."""
-    taken = _weights(accept)
+    weights = _weights(accept)
     for coding in offered[1:]:
-        if taken.get(coding, taken.get("*", 0.0)) > 0:
+        if weights.get(coding, weights.get("*", 0.0)) > 0:
             return coding
     return "identity"
 
@@ -172,14 +174,14 @@ def _coding(accept: bytes, offered: tuple[str, ...]) -> str:
 @lru_cache(256)
 def _accepted(accept: bytes, kinds: tuple[str, ...]) -> int:
     """Which of the types a client likes best; the first where it likes none or all."""
-    taken = _weights(accept)
-    if not taken:
+    preferences = _weights(accept)
+    if not preferences:
         return 0
 
     def liked(kind: str) -> float:
         bare = kind.split(";", 1)[0]
         group = bare.split("/", 1)[0] + "/*"
-        return taken.get(bare, taken.get(group, taken.get("*/*", 0.0)))
+        return preferences.get(bare, preferences.get(group, preferences.get("*/*", 0.0)))
 
     weights = [liked(kind) for kind in kinds]
     return weights.index(max(weights))
@@ -187,30 +189,30 @@ def _accepted(accept: bytes, kinds: tuple[str, ...]) -> int:
 
 def _weights(listed: bytes) -> dict[str, float]:
     """`gzip, br;q=0.5` -> {gzip: 1, br: 0.5}; what does not parse counts as 0."""
-    found = dict[str, float]()
+    weights = dict[str, float]()
     for part in listed.decode("latin-1").lower().split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))
         weight = 1.0
         for parameter in parameters:
             if parameter.startswith("q="):
-                told = re.fullmatch(r"[01](\.\d{0,3})?", parameter[2:])
-                weight = float(told[0]) if told else 0.0
+                match = re.fullmatch(r"[01](\.\d{0,3})?", parameter[2:])
+                weight = float(match[0]) if match else 0.0
         if name:
-            found[name] = weight
-    return found
+            weights[name] = weight
+    return weights
 
 
-def _part(form: _Form, asked: bytes, kind: str) -> Answered:
+def _part(form: _Form, range_header: bytes, kind: str) -> Answered:
     """One range; several at once, or one that does not parse, are answered in whole."""
     length = len(form.body)
-    told = re.fullmatch(rb"bytes=(\d{0,15})-(\d{0,15})", asked.strip())
-    if told is None or (not told[1] and not told[2]):
+    match = re.fullmatch(rb"bytes=(\d{0,15})-(\d{0,15})", range_header.strip())
+    if match is None or (not match[1] and not match[2]):
         return Answered(200, form.full, form.body)
-    if told[1]:
-        first = int(told[1])
-        last = min(int(told[2]) if told[2] else length - 1, length - 1)
+    if match[1]:
+        first = int(match[1])
+        last = min(int(match[2]) if match[2] else length - 1, length - 1)
     else:
-        first = max(length - int(told[2]), 0)
+        first = max(length - int(match[2]), 0)
         last = length - 1
     if first >= length or first > last:
         return plain(416, "no such range", [(b"content-range", f"bytes */{length}".encode())])

@@ -19,9 +19,9 @@ class BodyLimits:
 class Refused(Exception):
     """A request that costs too much: a status and words."""
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.status, self.words = status, words
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.words = status, message
 
 
 async def whole_body(
@@ -32,22 +32,22 @@ async def whole_body(
     if not announced.isdigit() or int(announced) > limits.size:
         raise Refused(413, "the message is too long")
     parts = list[bytes]()
-    more = True
+    more_body = True
     try:
         async with asyncio.timeout(limits.seconds):
-            while more:
+            while more_body:
                 event = await receive()
                 if event["type"] == "http.disconnect":
                     raise Refused(400, "the message ended early")
                 parts.append(event.get("body", b""))
-                more = event.get("more_body", False)
+                more_body = event.get("more_body", False)
                 if sum(map(len, parts)) > limits.size:
                     raise Refused(413, "the message is too long")
     except TimeoutError:
         raise Refused(408, "the message came too slowly") from None
     body: list[Message] = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
-    async def again() -> Message:
+    async def replay() -> Message:
         return body.pop() if body else await receive()
 
-    return again
+    return replay

@@ -53,7 +53,7 @@ def policy(federation: Iterable[str] = ()) -> str:
 
 def security(federation: Iterable[str] = (), *, tls: bool = False) -> Headers:
     """For every answer, whatever it is."""
-    told = {
+    headers = {
         "content-security-policy": policy(federation),
         "x-content-type-options": "nosniff",
         "x-frame-options": "DENY",
@@ -64,5 +64,5 @@ def security(federation: Iterable[str] = (), *, tls: bool = False) -> Headers:
         "origin-agent-cluster": "?1",
     }
     if tls:
-        told["strict-transport-security"] = f"max-age={TLS_SECONDS}"
-    return [(name.encode(), value.encode()) for name, value in told.items()]
+        headers["strict-transport-security"] = f"max-age={TLS_SECONDS}"
+    return [(name.encode(), value.encode()) for name, value in headers.items()]

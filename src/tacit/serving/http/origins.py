@@ -24,8 +24,8 @@ def origin_of(scope: Scope, allowed: Collection[str]) -> str | None:
     """The page's origin, if it is one that the operator lists."""
     for name, value in scope["headers"]:
         if name == b"origin":
-            found: str = value.decode("latin-1")
-            return found if found in allowed else None
+            origin: str = value.decode("latin-1")
+            return origin if origin in allowed else None
     return None
 
 
@@ -38,7 +38,7 @@ def asks_first(scope: Scope) -> bool:
 
 async def let(send: Send, origin: str) -> None:
     """The answer to a browser that asks first."""
-    told = {
+    fields = {
         "access-control-allow-origin": origin,
         "access-control-allow-methods": "GET, POST",
         "access-control-allow-headers": ASKED,
@@ -46,7 +46,7 @@ async def let(send: Send, origin: str) -> None:
         "content-length": "0",
         "vary": "origin",
     }
-    headers = [(name.encode(), value.encode()) for name, value in told.items()]
+    headers = [(name.encode(), value.encode()) for name, value in fields.items()]
     start = {"type": "http.response.start", "status": 204, "headers": headers}
     await send(start)
     await send({"type": "http.response.body", "body": b""})
@@ -54,17 +54,17 @@ async def let(send: Send, origin: str) -> None:
 
 def named(send: Send, origin: str) -> Send:
     """`send` with what lets the page read the answer."""
-    told = {
+    fields = {
         "access-control-allow-origin": origin,
         "access-control-expose-headers": TOLD,
         "vary": "origin",
     }
-    more = [(name.encode(), value.encode()) for name, value in told.items()]
+    added_headers = [(name.encode(), value.encode()) for name, value in fields.items()]
 
-    async def sent(message: Message) -> None:
+    async def send_named(message: Message) -> None:
         out: MutableMapping[str, Any] = message
         if message["type"] == "http.response.start":
-            out = {**message, "headers": [*message["headers"], *more]}
+            out = {**message, "headers": [*message["headers"], *added_headers]}
         await send(out)
 
-    return sent
+    return send_named

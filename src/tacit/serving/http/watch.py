@@ -49,26 +49,26 @@ class Metrics:
     def observe(self, name: str, value: float, label: str = "") -> None:
         """Add a value to a histogram, which has its edges in `BUCKETS`."""
         edges = BUCKETS[name]
-        found = self.seen.setdefault((name, label), [0.0] * (len(edges) + 2))
-        for place, edge in enumerate(edges):
-            found[place] += value <= edge
-        found[-2] += 1
-        found[-1] += value
+        counts = self.seen.setdefault((name, label), [0.0] * (len(edges) + 2))
+        for index, edge in enumerate(edges):
+            counts[index] += value <= edge
+        counts[-2] += 1
+        counts[-1] += value
 
     def _histograms(self) -> list[str]:
         lines = []
-        for (name, label), found in sorted(self.seen.items()):
+        for (name, label), counts in sorted(self.seen.items()):
             full, comma = f"tacit_{self.role}_{name}", "," if label else ""
             edges = [*(f"{edge:g}" for edge in BUCKETS[name]), "+Inf"]
-            for edge, count in zip(edges, found[:-1], strict=True):
+            for edge, count in zip(edges, counts[:-1], strict=True):
                 lines.append(f'{full}_bucket{{{label}{comma}le="{edge}"}} {count:g}')
             braced = f"{{{label}}}" if label else ""
-            lines.append(f"{full}_count{braced} {found[-2]:g}")
-            lines.append(f"{full}_sum{braced} {found[-1]:g}")
+            lines.append(f"{full}_count{braced} {counts[-2]:g}")
+            lines.append(f"{full}_sum{braced} {counts[-1]:g}")
         return lines
 
-    def text(self, **more: float) -> str:
-        """All of them, and `more` gauges."""
+    def text(self, **extra_gauges: float) -> str:
+        """All of them, and `extra_gauges` gauges."""
         lines = []
         for (name, label), value in sorted(self.counts.items()):
             lines.append(
@@ -77,15 +77,15 @@ class Metrics:
         lines += self._histograms()
         lines += [
             f"tacit_{self.role}_{name} {value:g}"
-            for name, value in sorted((self.gauges | more).items())
+            for name, value in sorted((self.gauges | extra_gauges).items())
         ]
         return "\n".join(lines) + "\n"
 
 
-def places(trace: TracebackType | None) -> list[str]:
+def fault_locations(trace: TracebackType | None) -> list[str]:
     """Where a fault came from, as modules and lines, the innermost last: no value, no path."""
-    found = [f"{frame.f_globals.get('__name__', '?')}:{line}" for frame, line in walk_tb(trace)]
-    return found[-MOST_PLACES:]
+    frames = [f"{frame.f_globals.get('__name__', '?')}:{line}" for frame, line in walk_tb(trace)]
+    return frames[-MOST_PLACES:]
 
 
 class Lines(logging.Formatter):
@@ -99,7 +99,7 @@ class Lines(logging.Formatter):
         if record.exc_info and record.exc_info[0]:
             # never the text: it could quote a message
             facts["fault"] = record.exc_info[0].__name__
-            facts["places"] = places(record.exc_info[2])
+            facts["places"] = fault_locations(record.exc_info[2])
         return json.dumps(facts)
 
 

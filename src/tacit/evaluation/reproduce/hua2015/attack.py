@@ -46,12 +46,12 @@ CHANCE = 20.0
 """Per cent of right guesses among five ratings."""
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """All views of one run."""
-    for data in asked.data:
-        for seed in asked.splits:
-            for epsilon in EPSILONS[1::2] if asked.quick else EPSILONS:
-                victims = 60 if asked.quick else VICTIMS
+    for data in request.data:
+        for seed in request.splits:
+            for epsilon in EPSILONS[1::2] if request.quick else EPSILONS:
+                victims = 60 if request.quick else VICTIMS
                 yield {"data": data, "seed": seed, "epsilon": epsilon, "victims": victims}
 
 
@@ -69,16 +69,19 @@ def work(sources: Sources, key: Key) -> Values:
     scale = 2 * SPAN / key["epsilon"]
     for cell in cells:
         person, _item = int(train.user[cell]), int(train.item[cell])
-        own = slice(int(train.ptr[person]), int(train.ptr[person + 1]))
-        place = int(cell) - own.start
-        items = train.item[own].astype(np.int64)
-        sent = np.stack(
-            [followed(path, items, rating[own], place, guess, person, key) for guess in range(1, 6)]
+        user_cells = slice(int(train.ptr[person]), int(train.ptr[person + 1]))
+        position = int(cell) - user_cells.start
+        items = train.item[user_cells].astype(np.int64)
+        candidates = np.stack(
+            [
+                followed(path, items, rating[user_cells], position, guess, person, key)
+                for guess in range(1, 6)
+            ]
         )
         true = int(np.rint(rating[cell])) - 1
         for view in VIEWS:
-            seen = sent[true] + noise(view, scale, rng)
-            away = distances(view, np.diff(seen, axis=0), np.diff(sent, axis=1))
+            received = candidates[true] + noise(view, scale, rng)
+            away = distances(view, np.diff(received, axis=0), np.diff(candidates, axis=1))
             right[view] += int(away.argmin()) == true
     return {view: 100 * count / len(cells) for view, count in right.items()}
 
@@ -90,7 +93,7 @@ def profiles_sent(part: Any, seed: int) -> Floats:
 
     path: list[Floats] = []
 
-    def watch(name: str, state: Any, kept: Mapping[str, Floats]) -> None:
+    def watch(name: str, state: Any, user_arrays: Mapping[str, Floats]) -> None:
         path.append(np.asarray(state.items, np.float64))
 
     method = find("mf-federated")(calibration="paper", epsilon=1.0, seed=seed, rounds=ROUNDS)
@@ -102,7 +105,7 @@ def followed(
     path: Floats,
     items: NDArray[np.int64],
     rating: Floats,
-    place: int,
+    position: int,
     guess: int,
     person: int,
     key: Key,
@@ -112,16 +115,16 @@ def followed(
 
     u = np.empty(FACTORS)
     first_profile(key["seed"], person, u)
-    given = rating.copy()
-    given[place] = guess
-    sent = np.empty((len(path), FACTORS))
+    assumed = rating.copy()
+    assumed[position] = guess
+    gradients = np.empty((len(path), FACTORS))
     for t, profiles in enumerate(path):
         v = profiles[items]
-        error = given - v @ u
-        sent[t] = -2 * u * error[place]
+        error = assumed - v @ u
+        gradients[t] = -2 * u * error[position]
         u = u - GAIN * (-2 * error @ v / len(items) + 2 * RIDGE * u)
         u /= max(1.0, float(np.linalg.norm(u)))
-    return sent
+    return gradients
 
 
 def noise(view: str, scale: float, rng: np.random.Generator) -> Floats:
@@ -137,9 +140,9 @@ def noise(view: str, scale: float, rng: np.random.Generator) -> Floats:
     return np.asarray(direction * (length / away)[:, None])
 
 
-def distances(view: str, seen: Floats, told: Floats) -> Floats:
+def distances(view: str, received: Floats, candidates: Floats) -> Floats:
     """Of what came from what each rating would have sent."""
-    away = seen[None] - told
+    away = received[None] - candidates
     if view == "sum":
         return np.asarray(np.abs(away).sum(axis=(1, 2)))
     return np.asarray((away**2).sum(axis=(1, 2)))
@@ -148,17 +151,17 @@ def distances(view: str, seen: Floats, told: Floats) -> Floats:
 def draw(results: Results) -> Iterable[Panel]:
     """One curve a view."""
     for data in results.asked.data:
-        curves = [
-            Curve.of(words, results.along("epsilon", view, data=data))
-            for view, words in VIEWS.items()
+        feature_interactions = [
+            Curve.of(label, results.along("epsilon", view, data=data))
+            for view, label in VIEWS.items()
         ]
         over = results.along("epsilon", "eta", data=data)
-        curves.append(Curve.level("chance", CHANCE, over))
+        feature_interactions.append(Curve.level("chance", CHANCE, over))
         yield Panel(
             f"Ratings that the recommender guesses, {data}",
             "epsilon",
             "per cent",
-            tuple(curves),
+            tuple(feature_interactions),
             log_x=True,
             note=f"Among five ratings, from {ROUNDS} iterations.",
         )
@@ -166,29 +169,29 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def judge_attack(results: Results) -> Verdict:
     """With eta alone."""
-    found = results.mean("eta") or 0.0
-    said = (
-        f"with eta alone the recommender names {found:.0f} % of the ratings at every epsilon "
+    share = results.mean("eta") or 0.0
+    reason = (
+        f"with eta alone the recommender names {share:.0f} % of the ratings at every epsilon "
         f"(chance {CHANCE:.0f} %)"
     )
-    return Verdict("holds" if found > 2 * CHANCE else "does not hold", said)
+    return Verdict("holds" if share > 2 * CHANCE else "does not hold", reason)
 
 
 def judge_defence(results: Results) -> Verdict:
     """With rho: the claim is for one iteration, and there are 100."""
-    words = []
+    clauses = []
     good = True
     for view in ("own rho", "sum"):
         series = results.along("epsilon", view)
-        told = ", ".join(f"{y:.0f} % at {x:g}" for x, y in zip(series.x, series.y, strict=True))
-        words.append(f"{VIEWS[view]}: {told}")
+        shares = ", ".join(f"{y:.0f} % at {x:g}" for x, y in zip(series.x, series.y, strict=True))
+        clauses.append(f"{VIEWS[view]}: {shares}")
         small = [y for x, y in zip(series.x, series.y, strict=True) if x <= 1]
         good = good and max(small, default=CHANCE) < CHANCE + 10
-    said = "; ".join(words) + (
+    reason = "; ".join(clauses) + (
         ". The epsilon of rho is that of one iteration; over 100 it adds up, which shows from "
         "where guesses rise above chance"
     )
-    return Verdict("holds" if good else "does not hold", said)
+    return Verdict("holds" if good else "does not hold", reason)
 
 
 ATTACK = Experiment(

@@ -36,7 +36,7 @@ PRINTED = {
 }
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """One cell: sizes do not depend on ratings."""
     yield {"people": PEOPLE, "rated": RATED, "items": ITEMS}
 
@@ -51,7 +51,7 @@ def work(sources: Sources, key: Key) -> Values:
         PartLayout(name=name, size=key["items"], width=width, bits=32, sparse=True)
         for name, width in (("gradient", FACTORS), ("raters", 1))
     )
-    told = pack_state(
+    message = pack_state(
         {
             "items": np.zeros((rated, FACTORS), np.float32),
             "k": np.zeros(rated, np.int32),
@@ -60,7 +60,7 @@ def work(sources: Sources, key: Key) -> Values:
     )
     rows = min(key["items"], key["people"] * rated)
     return {
-        "down": len(told),
+        "down": len(message),
         "up": payload_size(layouts, (rated, rated)),
         "across": payload_size(layouts, (rows, rows)),
         "client": 1000 * _client(rated) / PEOPLE,
@@ -75,7 +75,7 @@ def _client(rated: int) -> float:
     rng = np.random.default_rng(0)
     cells = PEOPLE * rated
     items = rng.standard_normal((ITEMS, FACTORS)).astype(np.float32)
-    own = rng.standard_normal((PEOPLE, FACTORS))
+    profiles = rng.standard_normal((PEOPLE, FACTORS))
     ptr = np.arange(0, cells + 1, rated)
     item = rng.integers(0, ITEMS, cells).astype(np.uint32)
     rating = rng.integers(1, 6, cells).astype(np.float64)
@@ -89,7 +89,7 @@ def _client(rated: int) -> float:
             item,
             rating,
             items,
-            own,
+            profiles,
             0,
             2.0**-5,
             0.001,
@@ -110,8 +110,8 @@ def _third(people: int, rated: int, items: int) -> float:
     for _ in range(REPEATS):
         began = perf_counter()
         total = np.zeros((items, FACTORS), np.uint32)
-        for one, given in zip(rows, words, strict=True):
-            np.add.at(total, one, given)
+        for item_rows, device_words in zip(rows, words, strict=True):
+            np.add.at(total, item_rows, device_words)
         best = min(best, perf_counter() - began)
     return best
 
@@ -123,37 +123,37 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def tables(results: Results) -> Iterable[PaperTable]:
     """Ours beside what is printed."""
-    found = results.rows[0].values
+    measured = results.rows[0].values
     rows = tuple(
-        (words, f"{found[name]:,.4g}", f"{printed:,.4g}")
-        for name, (words, printed) in PRINTED.items()
+        (label, f"{measured[name]:,.4g}", f"{printed:,.4g}")
+        for name, (label, printed) in PRINTED.items()
     )
     yield PaperTable("An iteration of S3", ("", "here", "printed"), rows)
 
 
 def judge_bytes(results: Results) -> Verdict:
     """At most as printed."""
-    found = results.rows[0].values
-    good = all(found[each] <= PRINTED[each][1] for each in ("down", "up", "across"))
-    said = (
-        f"{RATED} items: {found['down']:,.0f} bytes down, {found['up']:,.0f} up; third party "
-        f"to recommender {found['across']:,.0f} for {ITEMS:,} items; bodies in 32-bit words, "
+    measured = results.rows[0].values
+    good = all(measured[name] <= PRINTED[name][1] for name in ("down", "up", "across"))
+    reason = (
+        f"{RATED} items: {measured['down']:,.0f} bytes down, {measured['up']:,.0f} up; third party "
+        f"to recommender {measured['across']:,.0f} for {ITEMS:,} items; bodies in 32-bit words, "
         "without HTTP headers and keys (docs/results/federated.md has whole rounds)"
     )
-    return Verdict("holds" if good else "does not hold", said, found)
+    return Verdict("holds" if good else "does not hold", reason, measured)
 
 
 def judge_seconds(results: Results) -> Verdict:
     """A device's step and the third party's sum."""
-    found = results.rows[0].values
-    said = (
-        f"a device's step takes {found['client']:.2g} ms here with {RATED} items and d 50 "
+    measured = results.rows[0].values
+    reason = (
+        f"a device's step takes {measured['client']:.2g} ms here with {RATED} items and d 50 "
         f"(printed 5.7e-4 ms, on Netflix, where people rated few of the 100 films), the third "
-        f"party's sum {found['third']:.3g} ms (printed 400). Machines differ: at most "
+        f"party's sum {measured['third']:.3g} ms (printed 400). Machines differ: at most "
         f"{TIMES} times as long counts"
     )
-    good = all(found[each] <= TIMES * PRINTED[each][1] for each in ("client", "third"))
-    return Verdict("holds" if good else "does not hold", said, found)
+    good = all(measured[name] <= TIMES * PRINTED[name][1] for name in ("client", "third"))
+    return Verdict("holds" if good else "does not hold", reason, measured)
 
 
 COST = Experiment(

@@ -34,8 +34,8 @@ from tacit.evaluation.reproduce.hua2015.runs import (
     SOLVED,
     THIN,
     base_key,
+    format_change,
     increase,
-    told,
     work,
 )
 
@@ -47,31 +47,31 @@ SEEDS = 0.02
 """What mean errors of two seeds may differ by."""
 
 
-def budgets(asked: Wanted) -> tuple[float, ...]:
+def budgets(request: Wanted) -> tuple[float, ...]:
     """Of all figures."""
-    return QUICK_EPSILONS if asked.quick else EPSILONS
+    return QUICK_EPSILONS if request.quick else EPSILONS
 
 
-def scheme_keys(asked: Wanted, scheme: str) -> Iterable[Key]:
+def scheme_keys(request: Wanted, scheme: str) -> Iterable[Key]:
     """A scheme at every epsilon and its baseline, by reading and seed. Readings that do not
     learn are run once, and S3's second reading on one seed."""
-    for data in asked.data:
-        for seed in asked.splits:
+    for data in request.data:
+        for seed in request.splits:
             for reading in CHOSEN:
-                short = {"short": True} if asked.quick else {}
+                short = {"short": True} if request.quick else {}
                 yield base_key(data, reading, seed, **short)
                 if scheme == "S3":
-                    yield from dynamic_keys(asked, data, reading, seed)
+                    yield from dynamic_keys(request, data, reading, seed)
                     continue
                 if scheme == "S2" and reading == SOLVED:
                     continue
-                for epsilon in budgets(asked):
+                for epsilon in budgets(request):
                     yield base_key(data, reading, seed, **short) | {
                         "scheme": scheme,
                         "epsilon": epsilon,
                     }
         for reading in READINGS:
-            if reading not in CHOSEN and not asked.quick:
+            if reading not in CHOSEN and not request.quick:
                 if reading == THIN and scheme == "S1":
                     continue
                 yield base_key(data, reading, 0)
@@ -85,26 +85,26 @@ def scheme_keys(asked: Wanted, scheme: str) -> Iterable[Key]:
                     }
 
 
-def dynamic_keys(asked: Wanted, data: str, reading: str, seed: int) -> Iterable[Key]:
+def dynamic_keys(request: Wanted, data: str, reading: str, seed: int) -> Iterable[Key]:
     """S3 with and without noise."""
     if reading not in S3_READINGS or (reading == SCALED and seed):
         return
-    rounds = QUICK_DYNAMIC if asked.quick else DYNAMIC
-    shown: tuple[float, ...] = (*budgets(asked), NONE)
+    rounds = QUICK_DYNAMIC if request.quick else DYNAMIC
+    epsilons: tuple[float, ...] = (*budgets(request), NONE)
     if reading == SCALED:
-        shown = (0.8, NONE)
-    for epsilon in shown:
+        epsilons = (0.8, NONE)
+    for epsilon in epsilons:
         yield base_key(data, reading, seed, rounds=rounds) | {"scheme": "S3", "epsilon": epsilon}
 
 
-def mean_cdf(results: Results, place: int, **same: object) -> list[float]:
+def mean_cdf(results: Results, iteration: int, **same: object) -> list[float]:
     """Over seeds; empty where every run ran away."""
-    found = [
-        row.values[f"cdf@{place}"]
+    cdfs = [
+        row.values[f"cdf@{iteration}"]
         for row in results.where(**same).rows
-        if f"cdf@{place}" in row.values
+        if f"cdf@{iteration}" in row.values
     ]
-    return [float(x) for x in np.mean(found, axis=0)] if found else []
+    return [float(x) for x in np.mean(cdfs, axis=0)] if cdfs else []
 
 
 def draw_for(scheme: str) -> Callable[[Results], Iterable[Panel]]:
@@ -127,14 +127,14 @@ def draw_for(scheme: str) -> Callable[[Results], Iterable[Panel]]:
 def by_epsilon(results: Results, scheme: str, same: dict[str, str]) -> Panel:
     """One curve an epsilon, and the baseline."""
     base = mean_cdf(results, 100, scheme="plain", **same)
-    curves = [Curve("baseline", GRID[: len(base)], base)]
-    shown = sorted({row.key["epsilon"] for row in results.where(scheme=scheme, **same).rows})
+    feature_interactions = [Curve("baseline", GRID[: len(base)], base)]
+    epsilons = sorted({row.key["epsilon"] for row in results.where(scheme=scheme, **same).rows})
     away = []
-    for epsilon in shown:
-        found = mean_cdf(results, 100, scheme=scheme, epsilon=epsilon, **same)
+    for epsilon in epsilons:
+        cdf = mean_cdf(results, 100, scheme=scheme, epsilon=epsilon, **same)
         name = f"epsilon {epsilon:g}" if epsilon else f"{scheme} without noise"
-        if found:
-            curves.append(Curve(name, GRID[: len(found)], found))
+        if cdf:
+            feature_interactions.append(Curve(name, GRID[: len(cdf)], cdf))
         else:
             away.append(name)
     note = f"Ran away: {', '.join(away)}." if away else ""
@@ -142,7 +142,7 @@ def by_epsilon(results: Results, scheme: str, same: dict[str, str]) -> Panel:
         f"{scheme} on {same['data']}, {same['reading']}",
         "|error|",
         "share of training pairs",
-        tuple(curves),
+        tuple(feature_interactions),
         note=note,
     )
 
@@ -150,19 +150,19 @@ def by_epsilon(results: Results, scheme: str, same: dict[str, str]) -> Panel:
 def by_iterations(results: Results, scheme: str, same: dict[str, str]) -> Panel:
     """At epsilon .15 (S3: .8), and the baseline at its end."""
     epsilon = 0.8 if scheme == "S3" else 0.15
-    places = (10, 50, 100) if scheme == "S3" else ITERATIONS
-    curves = []
-    for place in places:
-        found = mean_cdf(results, place, scheme=scheme, epsilon=epsilon, **same)
+    iterations = (10, 50, 100) if scheme == "S3" else ITERATIONS
+    feature_interactions = []
+    for iteration in iterations:
+        cdf = mean_cdf(results, iteration, scheme=scheme, epsilon=epsilon, **same)
         unit = " % of the rounds" if scheme == "S3" else " iterations"
-        curves.append(Curve(f"{place}{unit}", GRID[: len(found)], found))
+        feature_interactions.append(Curve(f"{iteration}{unit}", GRID[: len(cdf)], cdf))
     base = mean_cdf(results, 100, scheme="plain", **same)
-    curves.append(Curve("baseline", GRID[: len(base)], base))
+    feature_interactions.append(Curve("baseline", GRID[: len(base)], base))
     return Panel(
         f"{scheme} on {same['data']} by iterations, epsilon {epsilon:g}",
         "|error|",
         "share of training pairs",
-        tuple(curves),
+        tuple(feature_interactions),
     )
 
 
@@ -175,8 +175,8 @@ def tables_for(scheme: str) -> Callable[[Results], Iterable[PaperTable]]:
             for reading in READINGS:
                 for kind in ("plain", scheme):
                     same = {"data": data, "reading": reading, "scheme": kind}
-                    shown = {r.key["epsilon"] for r in results.where(**same).rows}
-                    rows += [_row(results, same, epsilon) for epsilon in sorted(shown)]
+                    epsilons = {r.key["epsilon"] for r in results.where(**same).rows}
+                    rows += [_row(results, same, epsilon) for epsilon in sorted(epsilons)]
             yield PaperTable(
                 f"{scheme} on {data}: mean |error|",
                 (
@@ -208,10 +208,10 @@ def _row(results: Results, same: dict[str, str], epsilon: float) -> tuple[object
         run,
         name,
         f"{train:.3f}",
-        told(increase(results, epsilon=epsilon, **same)),
+        format_change(increase(results, epsilon=epsilon, **same)),
         f"{held:.3f}",
         f"{raw:.4g}",
-        *(f"{each:.2f}" for each in at),
+        *(f"{number:.2f}" for number in at),
     )
 
 
@@ -219,47 +219,48 @@ def rising(scheme: str, data: str) -> Callable[[Results], Verdict]:
     """Whether the mean error falls with iterations and with epsilon, by reading."""
 
     def judge(results: Results) -> Verdict:
-        good, words = [], []
+        good, clauses = [], []
         for reading in (MEAN, SCALED):
             same = {"data": data, "reading": reading, "scheme": scheme}
             by = [
-                results.mean("train@100", epsilon=each, **same) for each in budgets(results.asked)
+                results.mean("train@100", epsilon=epsilon, **same)
+                for epsilon in budgets(results.asked)
             ]
             along = [
-                results.mean(f"train@{place}", epsilon=0.15, **same)
-                for place in (ITERATIONS if not results.asked.quick else (100,))
+                results.mean(f"train@{iteration}", epsilon=0.15, **same)
+                for iteration in (ITERATIONS if not results.asked.quick else (100,))
             ]
             by_words = " ".join("ran away" if e is None else f"{e:.2f}" for e in by)
             along_words = " ".join("ran away" if e is None else f"{e:.2f}" for e in along)
-            words.append(
+            clauses.append(
                 f"{reading}: mean |error| by epsilon {by_words}; by iterations at .15 {along_words}"
             )
             if _falls(by) and _falls(along):
                 good.append(reading)
-        told = "; ".join(words)
-        return verdict_of(good, (MEAN, SCALED), f"{told}. {READ}")
+        text = "; ".join(clauses)
+        return verdict_of(good, (MEAN, SCALED), f"{text}. {READ}")
 
     return judge
 
 
 def _falls(values: list[float | None]) -> bool:
     """Step by step, but for what seeds differ by."""
-    found = [each for each in values if each is not None]
-    return len(found) == len(values) and all(
-        later <= earlier + SEEDS for earlier, later in pairwise(found)
+    measured = [error for error in values if error is not None]
+    return len(measured) == len(values) and all(
+        later <= earlier + SEEDS for earlier, later in pairwise(measured)
     )
 
 
 READ = "What the printed gain multiplies is not printed: these are readings of it (below)"
 
 
-def verdict_of(good: list[str], tried: Iterable[str], words: str) -> Verdict:
+def verdict_of(good: list[str], tried: Iterable[str], reason: str) -> Verdict:
     """Holds in all readings that were tried, in some, or in none."""
     if len(good) == len(tuple(tried)):
-        return Verdict("holds", words)
+        return Verdict("holds", reason)
     if good:
-        return Verdict("holds in one reading", f"{', '.join(good)}. {words}")
-    return Verdict("does not hold", words)
+        return Verdict("holds in one reading", f"{', '.join(good)}. {reason}")
+    return Verdict("does not hold", reason)
 
 
 SAID = {"S1": "", "S2": "; said of S1, to whose results those of S2 are very close"}
@@ -284,7 +285,7 @@ def _figure(number: str, scheme: str, data: str) -> Experiment:
         split="90/10; errors on the training pairs as in the paper",
         parameters="printed: gamma 2^-5, lambda = mu = .001, d 50, 100 iterations (S3 10,000, "
         "join .005, leave .01, at most 100 people a round, Netflix 1,000)",
-        keys=lambda asked: scheme_keys(asked, scheme),
+        keys=lambda request: scheme_keys(request, scheme),
         work=work,
         draw=draw_for(scheme),
         tables=tables_for(scheme),

@@ -21,10 +21,10 @@ EPSILONS = (NONE, 0.15, 0.8)
 MODELS = {"plain": "plain MF", WEIGHTED: "weighted non-negative MF"}
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Both factorizations in S1, with and without noise."""
-    for data in asked.data:
-        for seed in asked.splits:
+    for data in request.data:
+        for seed in request.splits:
             for model in MODELS:
                 for epsilon in EPSILONS:
                     yield base_key(data, MEAN, seed, model=model) | {
@@ -45,9 +45,9 @@ def tables(results: Results) -> Iterable[PaperTable]:
         for model, name in MODELS.items():
             for epsilon in EPSILONS:
                 same = {"data": data, "model": model, "epsilon": epsilon}
-                found = [results.mean(f"{each}@100", **same) for each in ("train", "held")]
-                told = ("-" if e is None else f"{e:.3f}" for e in found)
-                rows.append((name, f"{epsilon:g}" if epsilon else "none", *told))
+                measured = [results.mean(f"{side}@100", **same) for side in ("train", "held")]
+                cells = ("-" if e is None else f"{e:.3f}" for e in measured)
+                rows.append((name, f"{epsilon:g}" if epsilon else "none", *cells))
         yield PaperTable(
             f"S1 on {data}: mean |error|", ("model", "epsilon", "train", "held back"), tuple(rows)
         )
@@ -58,24 +58,24 @@ def judge(results: Results) -> Verdict:
     data = results.asked.data[0]
     gain = {}
     for metric in ("train", "held"):
-        plain, other = (
+        plain_error, wnmf_error = (
             results.mean(f"{metric}@100", data=data, model=model, epsilon=NONE) for model in MODELS
         )
-        if plain is None or other is None:
+        if plain_error is None or wnmf_error is None:
             return Verdict("not run", "a run ran away")
-        gain[metric] = plain - other
-    said = (
+        gain[metric] = plain_error - wnmf_error
+    reason = (
         f"on {data} without noise WNMF changes the mean error by {-gain['train']:+.3f} on "
         f"training pairs and by {-gain['held']:+.3f} on held-back ones. It is named as future "
         "work; how it is made private is not printed: here by multiplicative updates with eta "
         "in them"
     )
     if gain["train"] > 0 and gain["held"] > 0:
-        return Verdict("holds", said, gain)
+        return Verdict("holds", reason, gain)
     if gain["train"] > 0:
-        said = f"on training pairs, as the paper measures errors. {said}"
-        return Verdict("holds in one reading", said, gain)
-    return Verdict("does not hold", said, gain)
+        reason = f"on training pairs, as the paper measures errors. {reason}"
+        return Verdict("holds in one reading", reason, gain)
+    return Verdict("does not hold", reason, gain)
 
 
 FUTURE = Experiment(

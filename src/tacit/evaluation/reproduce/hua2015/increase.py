@@ -29,8 +29,8 @@ from tacit.evaluation.reproduce.hua2015.runs import (
     SCALED,
     THIN,
     base_key,
+    format_change,
     increase,
-    told,
     work,
 )
 
@@ -46,16 +46,16 @@ SLACK = 1.5
 """A number that survives in words is met within this factor."""
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Those of figures 1 to 6, and equation 13 beside S2."""
-    seen = []
+    yielded = []
     for scheme in SCHEMES:
-        for key in scheme_keys(asked, scheme):
-            if key not in seen:
-                seen.append(key)
+        for key in scheme_keys(request, scheme):
+            if key not in yielded:
+                yielded.append(key)
                 yield key
-    for data in asked.data:
-        for seed in asked.splits:
+    for data in request.data:
+        for seed in request.splits:
             for reading in (MEAN, SCALED):
                 for epsilon in (0.15, 0.8):
                     yield base_key(data, reading, seed) | {
@@ -68,23 +68,23 @@ def draw(results: Results) -> Iterable[Panel]:
     """One chart a reading, one curve a scheme."""
     for data in results.asked.data:
         for reading in CHOSEN:
-            curves = []
+            feature_interactions = []
             for scheme in SCHEMES:
                 same = {"data": data, "reading": reading, "scheme": scheme}
-                shown = [
-                    (each, increase(results, epsilon=each, **same))
-                    for each in budgets(results.asked)
+                points = [
+                    (epsilon, increase(results, epsilon=epsilon, **same))
+                    for epsilon in budgets(results.asked)
                 ]
-                known = [(e, found) for e, found in shown if found is not None]
-                if known:
-                    x, y = zip(*known, strict=True)
-                    curves.append(Curve(scheme, x, y))
-            curves += _printed(data)
+                measured = [(e, rise) for e, rise in points if rise is not None]
+                if measured:
+                    x, y = zip(*measured, strict=True)
+                    feature_interactions.append(Curve(scheme, x, y))
+            feature_interactions += _printed(data)
             yield Panel(
                 f"{data}, {reading}",
                 "epsilon",
                 "mean increase of |error|",
-                tuple(curves),
+                tuple(feature_interactions),
                 log_x=True,
                 note="Schemes and epsilons without a point ran away.",
             )
@@ -112,31 +112,31 @@ def _judge(
     data = results.asked.data[0]
     good = list[str]()
     run = list[str]()
-    words = list[str]()
+    clauses = list[str]()
     for reading in tried:
         same: dict[str, Any] = {"data": data, "reading": reading}
         same |= {"epsilon": epsilon, "scheme": scheme}
         if not results.where(**same):
             continue  # not run is not the same as run away
         run.append(reading)
-        found = increase(results, **same)
+        rise = increase(results, **same)
         held = increase(results, "held@100", **same)
         base = results.mean("train@100", data=data, reading=reading, scheme="plain")
         start = "ran away" if base is None else f"{base:.3f}"
-        words.append(
-            f"{reading}: {told(found)} over a baseline of {start} (held back {told(held)})"
+        clauses.append(
+            f"{reading}: {format_change(rise)} over a baseline of {start} (held back {format_change(held)})"
         )
-        if found is not None and found <= limit:
+        if rise is not None and rise <= limit:
             good.append(reading)
     if not run:
         return Verdict(
             "not run", f"{scheme} was not run at epsilon {epsilon:g}: a quick run has fewer"
         )
-    said = f"at epsilon {epsilon:g} on {data}: " + "; ".join(words)
-    return verdict_of(good, run, said + _counted(limit))
+    reason = f"at epsilon {epsilon:g} on {data}: " + "; ".join(clauses)
+    return verdict_of(good, run, reason + _limit_sentence(limit))
 
 
-def _counted(limit: float) -> str:
+def _limit_sentence(limit: float) -> str:
     return f". At most {limit:+.2f} counts. {READ}"
 
 
@@ -156,7 +156,7 @@ def judge_s3_small(results: Results) -> Verdict:
     second = _judge(results, "S3", 0.8, NEAR, (*S3_READINGS, THIN))
     return Verdict(
         first.outcome,
-        f"{first.reason.removesuffix(_counted(NEAR))}; {second.reason}. eta has the size of "
+        f"{first.reason.removesuffix(_limit_sentence(NEAR))}; {second.reason}. eta has the size of "
         "S2's, and in a round it is weighed against the gradients of 100 people instead of 943; "
         "rho comes anew each time",
     )
@@ -174,10 +174,10 @@ def judge_s2_netflix(results: Results) -> Verdict:
 
 def judge_s3_netflix(results: Results) -> Verdict:
     """Below .1 at .8."""
-    found = _judge(results, "S3", 0.8, 0.1, (*S3_READINGS, THIN))
+    verdict = _judge(results, "S3", 0.8, 0.1, (*S3_READINGS, THIN))
     return Verdict(
-        found.outcome,
-        f"{found.reason}. In a round eta is weighed against 1,000 people instead of all",
+        verdict.outcome,
+        f"{verdict.reason}. In a round eta is weighed against 1,000 people instead of all",
     )
 
 
@@ -185,7 +185,7 @@ def judge_direct(results: Results) -> Verdict:
     """Equation 13 against S2."""
     good = list[str]()
     run = list[str]()
-    words = list[str]()
+    clauses = list[str]()
     data = results.asked.data[0]
     for reading in (MEAN, SCALED):
         same = {"data": data, "reading": reading, "scheme": "equation 13"}
@@ -196,51 +196,54 @@ def judge_direct(results: Results) -> Verdict:
         for epsilon in (0.15, 0.8):
             at: dict[str, Any] = {"data": data, "reading": reading}
             at["epsilon"] = epsilon
-            one = results.mean("train@100", scheme="equation 13", **at)
-            two = results.mean("train@100", scheme="S2", **at)
-            told_one = "ran away" if one is None else f"{one:.3f}"
-            told_two = "ran away" if two is None else f"{two:.3f}"
-            words.append(
-                f"{reading} at {epsilon:g}: mean |error| {told_one} with equation 13, "
-                f"{told_two} in S2"
+            direct_error = results.mean("train@100", scheme="equation 13", **at)
+            s2_error = results.mean("train@100", scheme="S2", **at)
+            direct_text = "ran away" if direct_error is None else f"{direct_error:.3f}"
+            s2_text = "ran away" if s2_error is None else f"{s2_error:.3f}"
+            clauses.append(
+                f"{reading} at {epsilon:g}: mean |error| {direct_text} with equation 13, "
+                f"{s2_text} in S2"
             )
-            worse.append(two is not None and (one is None or one > two + NEAR / 3))
+            worse.append(
+                s2_error is not None
+                and (direct_error is None or direct_error > s2_error + NEAR / 3)
+            )
         if all(worse):
             good.append(reading)
     if not run:
         return Verdict("not run", "equation 13 was not run")
-    return verdict_of(good, run, "; ".join(words) + f". {READ}")
+    return verdict_of(good, run, "; ".join(clauses) + f". {READ}")
 
 
 def judge_close(results: Results) -> Verdict:
     """S2 against S1 at every epsilon that both were run at."""
     good = list[str]()
     run = list[str]()
-    words = list[str]()
+    clauses = list[str]()
     data = results.asked.data[0]
     for reading in (MEAN, SCALED):
         gaps = {}
         for epsilon in budgets(results.asked):
             at: dict[str, Any] = {"data": data, "reading": reading}
             at["epsilon"] = epsilon
-            one = results.mean("train@100", scheme="S1", **at)
-            if one is not None and results.where(scheme="S2", **at):
-                two = results.mean("train@100", scheme="S2", **at)
-                gaps[epsilon] = None if two is None else two - one
+            s1_error = results.mean("train@100", scheme="S1", **at)
+            if s1_error is not None and results.where(scheme="S2", **at):
+                s2_error = results.mean("train@100", scheme="S2", **at)
+                gaps[epsilon] = None if s2_error is None else s2_error - s1_error
         if not gaps:
             continue
         run.append(reading)
-        each = ", ".join(f"{told(gap)} at {e:g}" for e, gap in gaps.items())
-        words.append(f"{reading}: {each}")
+        gap_list = ", ".join(f"{format_change(gap)} at {e:g}" for e, gap in gaps.items())
+        clauses.append(f"{reading}: {gap_list}")
         if all(gap is not None and abs(gap) <= CLOSE for gap in gaps.values()):
             good.append(reading)
     if not run:
         return Verdict("not run", "S1 and S2 were not both run")
-    said = (
-        f"mean |error| of S2 less that of S1 on {data}: {'; '.join(words)}. Within {CLOSE} "
+    reason = (
+        f"mean |error| of S2 less that of S1 on {data}: {'; '.join(clauses)}. Within {CLOSE} "
         f"counts as very close: chosen here. {READ}"
     )
-    return verdict_of(good, run, said)
+    return verdict_of(good, run, reason)
 
 
 S2_CLOSE = Finding(

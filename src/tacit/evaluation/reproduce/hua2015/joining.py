@@ -30,11 +30,11 @@ USUAL = {"join": 0.005, "leave": 0.01}
 EPSILONS = (0.8, NONE)
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """One chance moves, the other is as printed; with noise, and one seed without."""
-    rounds = QUICK_DYNAMIC if asked.quick else DYNAMIC
-    for data in asked.data:
-        for seed in asked.splits:
+    rounds = QUICK_DYNAMIC if request.quick else DYNAMIC
+    for data in request.data:
+        for seed in request.splits:
             yield base_key(data, MEAN, seed)
             for epsilon in EPSILONS:
                 if epsilon == NONE and seed:
@@ -44,13 +44,13 @@ def keys(asked: Wanted) -> Iterable[Key]:
                     "epsilon": epsilon,
                 }
                 yield same
-                if asked.quick:
+                if request.quick:
                     continue
-                for moved in _moved():
-                    yield same | moved
+                for chances in _single_changes():
+                    yield same | chances
 
 
-def _moved() -> Iterable[dict[str, float]]:
+def _single_changes() -> Iterable[dict[str, float]]:
     for join in JOINS:
         if join != USUAL["join"]:
             yield {"join": join, "leave": USUAL["leave"]}
@@ -61,58 +61,58 @@ def _moved() -> Iterable[dict[str, float]]:
 
 def along(results: Results, data: str, name: str, epsilon: float) -> list[tuple[float, float]]:
     """Mean error by one chance, less the baseline's."""
-    other = "leave" if name == "join" else "join"
+    fixed = "leave" if name == "join" else "join"
     base = results.mean("train@100", data=data, scheme="plain") or 0.0
-    found: dict[float, list[float]] = {}
+    increases: dict[float, list[float]] = {}
     for row in results.where(data=data, scheme="S3", epsilon=epsilon).rows:
         key = USUAL | {k: v for k, v in row.key.items() if k in USUAL}
         value = row.values.get("train@100")
-        if key[other] == USUAL[other] and value is not None:
-            found.setdefault(key[name], []).append(value - base)
-    return [(x, sum(y) / len(y)) for x, y in sorted(found.items())]
+        if key[fixed] == USUAL[fixed] and value is not None:
+            increases.setdefault(key[name], []).append(value - base)
+    return [(x, sum(y) / len(y)) for x, y in sorted(increases.items())]
 
 
 def draw(results: Results) -> Iterable[Panel]:
     """One chart a chance."""
     for data in results.asked.data:
-        for name, words in (("join", "joining"), ("leave", "leaving")):
-            curves = []
+        for name, chance_name in (("join", "joining"), ("leave", "leaving")):
+            feature_interactions = []
             for epsilon in EPSILONS:
                 points = along(results, data, name, epsilon)
                 label = f"epsilon {epsilon:g}" if epsilon else "without noise"
-                x = [each for each, _ in points]
-                curves.append(Curve(label, x, [y for _, y in points]))
+                x = [chance for chance, _ in points]
+                feature_interactions.append(Curve(label, x, [y for _, y in points]))
             yield Panel(
-                f"{data}, {words}",
-                f"{words} probability",
+                f"{data}, {chance_name}",
+                f"{chance_name} probability",
                 "mean increase of |error|",
-                tuple(curves),
+                tuple(feature_interactions),
             )
 
 
 def judge(results: Results) -> Verdict:
     """More joins help; leaves hardly matter."""
     data = results.asked.data[0]
-    told = {}
+    changes = {}
     for epsilon in EPSILONS:
         for name in ("join", "leave"):
             points = along(results, data, name, epsilon)
             if len(points) < 2:
                 return Verdict("not run", "only one chance of each was run")
             label = f"{name}, {f'epsilon {epsilon:g}' if epsilon else 'no noise'}"
-            told[label] = points[-1][1] - points[0][1]
-    words = ", ".join(f"{name} {each:+.3f}" for name, each in told.items())
-    said = f"change of the error from .005 to .02 on {data}: {words}"
-    noisy = told["join, epsilon 0.8"]
-    if noisy < -0.005 and abs(told["leave, epsilon 0.8"]) < abs(noisy):
-        return Verdict("holds", said, told)
-    if told["join, no noise"] < -0.005:
-        said += (
+            changes[label] = points[-1][1] - points[0][1]
+    listing = ", ".join(f"{name} {change:+.3f}" for name, change in changes.items())
+    reason = f"change of the error from .005 to .02 on {data}: {listing}"
+    noisy = changes["join, epsilon 0.8"]
+    if noisy < -0.005 and abs(changes["leave, epsilon 0.8"]) < abs(noisy):
+        return Verdict("holds", reason, changes)
+    if changes["join, no noise"] < -0.005:
+        reason += (
             ". Without noise it is seen; at epsilon .8, which is not printed for this figure, "
             "S3 in this reading is lost in its noise (figures 7 and 8), and more people cannot "
             "show"
         )
-    return Verdict("does not hold", said, told)
+    return Verdict("does not hold", reason, changes)
 
 
 def _figure(number: str, data: str) -> Experiment:

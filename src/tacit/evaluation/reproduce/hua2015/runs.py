@@ -56,17 +56,17 @@ NONE = 0.0
 def ratings_of(sources: Sources, data: str, films: int) -> Ratings:
     """A data set; of Netflix the film sample of this number (0: the films as they are, if
     they are no more than the paper's 100)."""
-    found = sources.ratings(data)
+    ratings = sources.ratings(data)
     if not data.startswith("netflix"):
-        return found
-    whole = found.n_items > 100
-    if not whole and films == 0:
-        return found
+        return ratings
+    full_prize = ratings.n_items > 100
+    if not full_prize and films == 0:
+        return ratings
     rng = np.random.default_rng(films)
-    count = 100 if whole else found.n_items // 2
-    chosen = np.zeros(found.n_items, bool)
-    chosen[rng.choice(found.n_items, count, replace=False)] = True
-    return found.take(chosen[found.item])
+    count = 100 if full_prize else ratings.n_items // 2
+    sampled = np.zeros(ratings.n_items, bool)
+    sampled[rng.choice(ratings.n_items, count, replace=False)] = True
+    return ratings.take(sampled[ratings.item])
 
 
 @lru_cache(maxsize=2)
@@ -99,11 +99,11 @@ def trusted(part: Split, key: Key) -> Values:
     from tacit.fitting.run import trial
     from tacit.methods import find
 
-    found: Values = {}
-    told = dict(READINGS[key["reading"]])
-    told.pop("pieces", None)  # S1 has no pieces
-    told |= {"model": key["model"]} if "model" in key else {}
-    solves = told["step"] == "solve"
+    measured: Values = {}
+    settings = dict(READINGS[key["reading"]])
+    settings.pop("pieces", None)  # S1 has no pieces
+    settings |= {"model": key["model"]} if "model" in key else {}
+    solves = settings["step"] == "solve"
     once = solves or "model" in key or key.get("short", False)
     for count in (ROUNDS,) if once else ITERATIONS:
         method = find("mf-objective")(
@@ -111,12 +111,12 @@ def trusted(part: Split, key: Key) -> Values:
             epsilon=key["epsilon"] or 1.0,
             seed=key["seed"],
             epochs=None if solves else count,
-            **told,
+            **settings,
         )
         model = trial(method, part.train, noise_off=not key["epsilon"])
-        both = model.personal.trained  # type: ignore[attr-defined]
-        found |= errors(part, both.people, both.factors, count)
-    return found
+        trained = model.personal.trained  # type: ignore[attr-defined]
+        measured |= errors(part, trained.people, trained.factors, count)
+    return measured
 
 
 def untrusted(part: Split, key: Key) -> Values:
@@ -126,61 +126,61 @@ def untrusted(part: Split, key: Key) -> Values:
 
     dynamic = key["scheme"] == "S3"
     rounds = key.get("rounds", DYNAMIC if dynamic else ROUNDS)
-    told = dict(READINGS[key["reading"]]) | {"rounds": rounds}
+    settings = dict(READINGS[key["reading"]]) | {"rounds": rounds}
     if dynamic:
-        told |= {
+        settings |= {
             "scheme": "S3",
             "cohort": COHORTS[part.train.n_users > MANY],
             "join": key.get("join", 0.005),
             "leave": key.get("leave", 0.01),
         }
-    told |= {"third_party": False} if key["scheme"] == "equation 13" else {}
+    settings |= {"third_party": False} if key["scheme"] == "equation 13" else {}
     method = find("mf-federated")(
-        calibration="paper", epsilon=key["epsilon"] or 1.0, seed=key["seed"], **told
+        calibration="paper", epsilon=key["epsilon"] or 1.0, seed=key["seed"], **settings
     )
-    shown = (rounds // 10, rounds // 2, rounds) if dynamic else ITERATIONS
-    found: Values = {}
+    reported_steps = (rounds // 10, rounds // 2, rounds) if dynamic else ITERATIONS
+    measured: Values = {}
 
-    def watch(name: str, state: Any, kept: Mapping[str, Floats]) -> None:
+    def watch(name: str, state: Any, user_arrays: Mapping[str, Floats]) -> None:
         step = int(name.rsplit(" ", 1)[-1]) + 1 if name[:4] == "step" else 0
-        if step in shown:
-            place = round(100 * step / rounds) if dynamic else step
+        if step in reported_steps:
+            iteration = round(100 * step / rounds) if dynamic else step
             items = np.asarray(state.items, np.float64)
-            found.update(errors(part, kept["profile"], items, place))
+            measured.update(errors(part, user_arrays["profile"], items, iteration))
 
     trial(method, part.train, noise_off=not key["epsilon"], watch=watch)
-    return found
+    return measured
 
 
-def errors(part: Split, own: Floats, items: Floats, place: int) -> Values:
+def errors(part: Split, profiles: Floats, items: Floats, iteration: int) -> Values:
     """Means of |error|, of products kept on the scale and raw, and their distribution;
     over the pairs of people who took part. Nothing of a run that ran away."""
-    last = f"@{place}"
-    fine = np.isfinite(items).all() and np.isfinite(own).all()
+    suffix = f"@{iteration}"
+    fine = np.isfinite(items).all() and np.isfinite(profiles).all()
     # What overflowed is 0 in a model: nobody is left.
-    if not fine or not own.any() or np.abs(own).max() > RUN_AWAY:
-        return {f"diverged{last}": 1.0}
+    if not fine or not profiles.any() or np.abs(profiles).max() > RUN_AWAY:
+        return {f"diverged{suffix}": 1.0}
     row = np.cumsum(np.diff(part.fold_in.ptr) > 0) - 1
-    found: Values = {f"diverged{last}": 0.0}
+    measured: Values = {f"diverged{suffix}": 0.0}
     pairs = {
         "train": (part.train.user, part.train.item, part.train.value),
         "held": (row[part.test.user], part.test.item, part.test.value),
     }
     schema = part.train.schema
     for name, (user, item, value) in pairs.items():
-        here = own[user].any(axis=1)
-        dots = np.einsum("nd,nd->n", own[user[here]], items[item[here]])
-        rating = (value[here] - schema.middle) / schema.unit_width + 3.0
+        present = profiles[user].any(axis=1)
+        dots = np.einsum("nd,nd->n", profiles[user[present]], items[item[present]])
+        rating = (value[present] - schema.middle) / schema.unit_width + 3.0
         away = np.abs(dots - rating)
-        found[f"{name}_raw{last}"] = float(away.mean())
-        kept = np.abs(np.clip(dots, 1, 5) - rating)
-        found[f"{name}{last}"] = float(kept.mean())
+        measured[f"{name}_raw{suffix}"] = float(away.mean())
+        clipped = np.abs(np.clip(dots, 1, 5) - rating)
+        measured[f"{name}{suffix}"] = float(clipped.mean())
         if name == "train":
-            found[f"cdf{last}"] = [round(float((away <= level).mean()), 4) for level in GRID]
-    return found
+            measured[f"cdf{suffix}"] = [round(float((away <= level).mean()), 4) for level in GRID]
+    return measured
 
 
-def base_key(data: str, reading: str, seed: int, **more: Any) -> Key:
+def base_key(data: str, reading: str, seed: int, **extra: Any) -> Key:
     """The baseline: the original factorization, 100 iterations, without protection."""
     return {
         "data": data,
@@ -188,22 +188,22 @@ def base_key(data: str, reading: str, seed: int, **more: Any) -> Key:
         "reading": reading,
         "epsilon": NONE,
         "seed": seed,
-        **more,
+        **extra,
     }
 
 
 def increase(results: Results, metric: str = "train@100", **same: Any) -> float | None:
     """Mean increase over the baseline of the same reading and data; None where it ran away
     or was not run."""
-    found = results.mean(metric, **same)
+    error = results.mean(metric, **same)
     base = results.mean(
         metric.split("@")[0] + "@100", data=same["data"], reading=same["reading"], scheme="plain"
     )
-    if found is None or base is None:
+    if error is None or base is None:
         return None
-    return found - base
+    return error - base
 
 
-def told(value: float | None) -> str:
+def format_change(value: float | None) -> str:
     """`+0.123`, or that it ran away."""
     return "ran away" if value is None else f"{value:+.3f}"

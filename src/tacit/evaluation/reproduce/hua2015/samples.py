@@ -28,37 +28,45 @@ SAME = 0.05
 """Increases that differ by less are not obviously different."""
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """S2 on each sample."""
-    films = FILMS[:2] if asked.quick else FILMS
-    for data in asked.data:
+    films = FILMS[:2] if request.quick else FILMS
+    for data in request.data:
         if not data.startswith("netflix"):
             continue
         for sample in films:
-            for epsilon in (NONE, *_shown(asked)):
+            for epsilon in (NONE, *_epsilons(request)):
                 scheme = "S2" if epsilon else "plain"
                 yield base_key(data, MEAN, 0, films=sample) | {"scheme": scheme, "epsilon": epsilon}
 
 
-def _shown(asked: Wanted) -> tuple[float, ...]:
-    return QUICK_EPSILONS if asked.quick else EPSILONS
+def _epsilons(request: Wanted) -> tuple[float, ...]:
+    return QUICK_EPSILONS if request.quick else EPSILONS
 
 
 def increases(results: Results, films: int) -> list[float]:
     """By epsilon."""
     base = results.mean("train@100", films=films, scheme="plain") or 0.0
-    found = (results.mean("train@100", films=films, epsilon=each) for each in _shown(results.asked))
-    return [float("nan") if each is None else each - base for each in found]
+    measured = (
+        results.mean("train@100", films=films, epsilon=number)
+        for number in _epsilons(results.asked)
+    )
+    return [float("nan") if number is None else number - base for number in measured]
 
 
 def draw(results: Results) -> Iterable[Panel]:
     """One curve a sample."""
     films = sorted({row.key["films"] for row in results.rows})
-    curves = (
-        Curve(f"sample {each}", _shown(results.asked), increases(results, each)) for each in films
+    feature_interactions = (
+        Curve(f"sample {sample}", _epsilons(results.asked), increases(results, sample))
+        for sample in films
     )
     yield Panel(
-        "S2 on samples of films", "epsilon", "mean increase of |error|", tuple(curves), log_x=True
+        "S2 on samples of films",
+        "epsilon",
+        "mean increase of |error|",
+        tuple(feature_interactions),
+        log_x=True,
     )
 
 
@@ -66,18 +74,18 @@ def judge(results: Results) -> Verdict:
     """How far samples are apart, at most."""
     films = sorted({row.key["films"] for row in results.rows})
     by = [increases(results, each) for each in films]
-    apart = max(max(each) - min(each) for each in zip(*by, strict=True))
-    said = (
-        f"{len(films)} samples in S2, reading {MEAN}, of {_what(results)}: their mean increases "
-        f"are at most {apart:.3f} apart (below {SAME} is no obvious difference: chosen here)"
+    spread = max(max(each) - min(each) for each in zip(*by, strict=True))
+    reason = (
+        f"{len(films)} samples in S2, reading {MEAN}, of {_population(results)}: their mean increases "
+        f"are at most {spread:.3f} apart (below {SAME} is no obvious difference: chosen here)"
     )
-    return Verdict("holds" if apart < SAME else "does not hold", said)
+    return Verdict("holds" if spread < SAME else "does not hold", reason)
 
 
-def _what(results: Results) -> str:
+def _population(results: Results) -> str:
     """What a sample is drawn from."""
-    whole = "netflix" in results.asked.data
-    return "100 films of the whole Prize" if whole else "50 of 100 films"
+    full_prize = "netflix" in results.asked.data
+    return "100 films of the whole Prize" if full_prize else "50 of 100 films"
 
 
 SAMPLES = Experiment(

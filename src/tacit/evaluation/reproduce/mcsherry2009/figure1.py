@@ -37,13 +37,13 @@ QUICK = (0.15, 5.0, 50.0)
 CLEANING = {"paper": "cleaned", "none": "not cleaned"}
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Four curves by theta, and each without noise on two splits; the fixed reading."""
-    thetas = QUICK if asked.quick else THETAS
-    for data in asked.data:
-        for seed in asked.splits:
+    thetas = QUICK if request.quick else THETAS
+    for data in request.data:
+        for seed in request.splits:
             for method in METHODS:
-                yield from _curves(data, seed, method, thetas, asked.quick)
+                yield from _curves(data, seed, method, thetas, request.quick)
 
 
 def _curves(
@@ -53,8 +53,8 @@ def _curves(
     for cleaning in CLEANING:
         for theta in thetas:
             yield {**base, "cleaning": cleaning, "theta": theta, "split": "probe"}
-        for how in ("probe",) if quick else ("probe", "90/10"):
-            yield {**base, "cleaning": cleaning, "theta": None, "split": how}
+        for split_name in ("probe",) if quick else ("probe", "90/10"):
+            yield {**base, "cleaning": cleaning, "theta": None, "split": split_name}
     if quick:
         return
     fixed = {**base, "cleaning": FIXED, "split": "probe"}
@@ -65,20 +65,21 @@ def _curves(
 def draw(results: Results) -> Iterable[Panel]:
     """One chart a data set: four curves over theta, and the threshold."""
     for data in results.asked.data:
-        here = results.where(data=data, split="probe")
-        if not here:
+        subset = results.where(data=data, split="probe")
+        if not subset:
             continue
-        curves = [
+        feature_interactions = [
             Curve.of(
-                f"{method}, {words}", here.along("theta", "rmse", method=method, cleaning=cleaning)
+                f"{method}, {label}",
+                subset.along("theta", "rmse", method=method, cleaning=cleaning),
             )
             for method in METHODS
-            for cleaning, words in CLEANING.items()
+            for cleaning, label in CLEANING.items()
         ]
-        level = here.mean("global", theta=None, method="kNN")
-        if level is not None and curves[0].x:
-            ends = (min(curves[0].x), max(curves[0].x))
-            curves.append(
+        level = subset.mean("global", theta=None, method="kNN")
+        if level is not None and feature_interactions[0].x:
+            ends = (min(feature_interactions[0].x), max(feature_interactions[0].x))
+            feature_interactions.append(
                 Curve("averages and levels, no noise", ends, (level, level), style="line")
             )
         name = SETS[data].title if data in SETS else "embedded sample"
@@ -86,39 +87,39 @@ def draw(results: Results) -> Iterable[Panel]:
             name,
             "theta",
             "RMSE",
-            tuple(curves),
+            tuple(feature_interactions),
             log_x=True,
-            most=_most(curves, level),
+            most=_chart_top(feature_interactions, level),
             note="The paper's figure is not in the text at hand; its words are the findings "
             "below. Theta grows as noise falls; the paper's own mark is .15 on 100 million "
             "ratings.",
         )
 
 
-def _most(curves: list[Curve], level: float | None) -> float | None:
+def _chart_top(feature_interactions: list[Curve], level: float | None) -> float | None:
     """Where the chart ends, if some curve goes beyond it."""
     if level is None:
         return None
-    highest = max((y for curve in curves for y in curve.y), default=0.0)
+    highest = max((y for curve in feature_interactions for y in curve.y), default=0.0)
     return ABOVE * level if highest > ABOVE * level else None
 
 
 def tables(results: Results) -> Iterable[PaperTable]:
     """The curves with their noise off at the end; then the judged split."""
     for data in results.asked.data:
-        here = results.where(data=data, split="probe")
-        thetas = sorted({row.key["theta"] for row in here.rows if row.key["theta"] is not None})
+        subset = results.where(data=data, split="probe")
+        thetas = sorted({row.key["theta"] for row in subset.rows if row.key["theta"] is not None})
         rows = []
         for method in METHODS:
             for cleaning in (*CLEANING, FIXED):
-                told = here.where(method=method, cleaning=cleaning)
-                if not told:
+                cells = subset.where(method=method, cleaning=cleaning)
+                if not cells:
                     continue
-                numbers = [told.mean("rmse", theta=theta) for theta in (*thetas, None)]
+                numbers = [cells.mean("rmse", theta=theta) for theta in (*thetas, None)]
                 at = CHOSEN_AT.get(data, USUALLY_AT)
-                words = CLEANING.get(cleaning, f"cleaned as at theta {at:g}")
+                label = CLEANING.get(cleaning, f"cleaned as at theta {at:g}")
                 rows.append(
-                    (f"{method}, {words}", *(None if n is None else f"{n:.4f}" for n in numbers))
+                    (f"{method}, {label}", *(None if n is None else f"{n:.4f}" for n in numbers))
                 )
         yield PaperTable(
             f"RMSE on the probe set, {data}",
@@ -129,21 +130,21 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 
 def _judged_split(results: Results, data: str) -> Iterable[PaperTable]:
-    here = results.where(data=data, split="90/10")
-    if not here:
+    subset = results.where(data=data, split="90/10")
+    if not subset:
         return
     rows = [
-        (f"{method}, {words}", _shown(here.mean("rmse", method=method, cleaning=cleaning)))
+        (f"{method}, {label}", _format_error(subset.mean("rmse", method=method, cleaning=cleaning)))
         for method in METHODS
-        for cleaning, words in CLEANING.items()
+        for cleaning, label in CLEANING.items()
     ]
-    rows.append(("averages and levels", _shown(here.mean("global"))))
+    rows.append(("averages and levels", _format_error(subset.mean("global"))))
     yield PaperTable(
         f"RMSE without noise, 90/10 by chance, {data}", ("method", "noise off"), tuple(rows)
     )
 
 
-def _shown(number: float | None) -> str | None:
+def _format_error(number: float | None) -> str | None:
     return None if number is None else f"{number:.4f}"
 
 

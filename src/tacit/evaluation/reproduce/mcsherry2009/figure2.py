@@ -37,26 +37,26 @@ def theta_of(data: str) -> float:
     return THETA.get(data, SMALL_THETA)
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Every date, by seed."""
-    for data in asked.data:
-        for cut in QUICK_CUTS if asked.quick else CUTS:
-            for seed in asked.splits:
+    for data in request.data:
+        for cut in QUICK_CUTS if request.quick else CUTS:
+            for seed in request.splits:
                 yield {"data": data, "cut": cut, "theta": theta_of(data), "seed": seed}
 
 
 def draw(results: Results) -> Iterable[Panel]:
     """The loss by day, and the records by day, as the paper's two scales."""
     for data in results.asked.data:
-        here = results.where(data=data)
+        subset = results.where(data=data)
         name = SETS[data].title if data in SETS else "embedded sample"
         from_day = "1 July 2000" if "netflix" in data else "the first rating"
         yield Panel(
             f"{name}, theta {theta_of(data):g}",
             f"days since {from_day}",
             "loss of RMSE, in hundredths",
-            (Curve.of("kNN, cleaned: loss (left)", here.along("day", "loss")),),
-            right=(Curve.of("ratings (right)", here.along("day", "records")),),
+            (Curve.of("kNN, cleaned: loss (left)", subset.along("day", "loss")),),
+            right=(Curve.of("ratings (right)", subset.along("day", "records")),),
             y_right="ratings so far",
             note="As in the paper, left: the error with noise less the error with noise off; "
             "right: the number of records.",
@@ -66,11 +66,11 @@ def draw(results: Results) -> Iterable[Panel]:
 def tables(results: Results) -> Iterable[PaperTable]:
     """One row a date."""
     for data in results.asked.data:
-        here = results.where(data=data)
+        subset = results.where(data=data)
         rows = []
-        cuts = sorted({row.key["cut"] for row in here.rows})
+        cuts = sorted({row.key["cut"] for row in subset.rows})
         for cut in cuts:
-            at = here.where(cut=cut)
+            at = subset.where(cut=cut)
             rows.append(
                 (
                     f"{at.mean('day') or 0:.0f}",
@@ -89,8 +89,8 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 def judge(results: Results) -> Verdict:
     """The loss at the last date against the first, on the data most like the paper's."""
-    said = []
-    first: Outcome | None = None
+    clauses = []
+    first_outcome: Outcome | None = None
     numbers: dict[str, float] = {}
     for data in LIKE_THE_PAPER:
         if data not in results.asked.data:
@@ -99,20 +99,20 @@ def judge(results: Results) -> Verdict:
         falls = sum(b < a for a, b in zip(series.y, series.y[1:], strict=False))
         right = series.y[-1] < series.y[0] and 2 * falls >= len(series.y) - 1
         outcome: Outcome = "holds" if right else "does not hold"
-        own = "" if data in THETA else ", not printed"
-        said.append(
-            f"{data} (theta {theta_of(data):g}{own}): {series.y[0]:.2f} points at day "
+        caveat = "" if data in THETA else ", not printed"
+        clauses.append(
+            f"{data} (theta {theta_of(data):g}{caveat}): {series.y[0]:.2f} points at day "
             f"{series.x[0]:.0f}, {series.y[-1]:.2f} at day {series.x[-1]:.0f}, falling in "
             f"{falls} of {len(series.y) - 1} steps"
         )
         numbers |= {f"{data} first": series.y[0], f"{data} last": series.y[-1]}
-        if first is None:
-            first = outcome
-        elif outcome != first:
-            said[-1] += f" ({outcome})"
-    if first is None:
+        if first_outcome is None:
+            first_outcome = outcome
+        elif outcome != first_outcome:
+            clauses[-1] += f" ({outcome})"
+    if first_outcome is None:
         return Verdict("not run", "no data set with dates was run")
-    return Verdict(first, "; ".join(said), numbers)
+    return Verdict(first_outcome, "; ".join(clauses), numbers)
 
 
 FIGURE2 = Experiment(

@@ -46,8 +46,10 @@ def fitted(
     noise: dict[str, Any] = {"epsilon": 1.0}
     if theta is not None:
         noise = {"epsilon": ROOM * CLAIM * theta, "theta": theta}
-    made = find(METHODS[method])(calibration="paper", delta=DELTA, seed=seed, **noise, **settings)
-    return trial(made, ratings, noise_off=theta is None)
+    algorithm = find(METHODS[method])(
+        calibration="paper", delta=DELTA, seed=seed, **noise, **settings
+    )
+    return trial(algorithm, ratings, noise_off=theta is None)
 
 
 def error(model: Model, part: Split) -> float | None:
@@ -71,14 +73,14 @@ def global_effects(model: Model, part: Split) -> float | None:
     return error(Model(plain, model.statement, kept=False), part)
 
 
-def held_back(ratings: Ratings, how: str, seed: int) -> Split:
+def held_back(ratings: Ratings, split_name: str, seed: int) -> Split:
     """The split of this name. Without times the probe is any 9 ratings of a person."""
-    if how == "probe" and ratings.time is None:
+    if split_name == "probe" and ratings.time is None:
         from dataclasses import replace
 
         anything = np.zeros(len(ratings), np.int64)
         ratings = replace(ratings, time=anything)
-    return splits.make(ratings, how, seed=seed)
+    return splits.make(ratings, split_name, seed=seed)
 
 
 def at_theta(sources: Sources, key: Key) -> Values:
@@ -90,8 +92,8 @@ def at_theta(sources: Sources, key: Key) -> Values:
     settings = {"cleaning": key["cleaning"]}
     if key["cleaning"] == FIXED:
         at = CHOSEN_AT.get(key["data"], USUALLY_AT)
-        first = fitted(method, part.train, theta=at, seed=seed)
-        numbers = first.shared.numbers
+        chosen_fit = fitted(method, part.train, theta=at, seed=seed)
+        numbers = chosen_fit.shared.numbers
         settings = {name: numbers[name] for name in ("shrink_diagonal", "shrink_off")}
     model = fitted(method, part.train, theta=theta, seed=seed, **settings)
     return {
@@ -104,9 +106,9 @@ def at_theta(sources: Sources, key: Key) -> Values:
 def at_date(sources: Sources, key: Key) -> Values:
     """kNN with its noise and with it off, on the ratings up to a date."""
     ratings = sources.ratings(key["data"])
-    day, early = until(ratings, key["cut"])
-    begins = NETFLIX_BEGINS if "netflix" in key["data"] else _first(ratings)
-    part = held_back(early, "probe", key["seed"])
+    day, history = until(ratings, key["cut"])
+    start_time = NETFLIX_BEGINS if "netflix" in key["data"] else _first_time(ratings)
+    part = held_back(history, "probe", key["seed"])
     seed = key["seed"]
     noisy = fitted("kNN", part.train, theta=key["theta"], seed=seed)
     plain = fitted("kNN", part.train, theta=None, seed=seed)
@@ -117,8 +119,8 @@ def at_date(sources: Sources, key: Key) -> Values:
         "rmse": with_noise,
         "noise_off": without,
         "loss": 100 * (with_noise - without),
-        "records": len(early),
-        "day": int((day - begins) // DAY),
+        "records": len(history),
+        "day": int((day - start_time) // DAY),
     }
 
 
@@ -130,6 +132,6 @@ def until(ratings: Ratings, cut: float) -> tuple[int, Ratings]:
     return day, ratings.take(ratings.time <= day)
 
 
-def _first(ratings: Ratings) -> int:
+def _first_time(ratings: Ratings) -> int:
     assert ratings.time is not None
     return int(np.min(ratings.time))

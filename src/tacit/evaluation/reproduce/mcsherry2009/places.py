@@ -57,12 +57,12 @@ CHANCES = {"covariance": "chance", "data": "chance", "gram": "chance people"}
 LEVELS = {"chance": "chance, items", "chance people": "chance, people"}
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Numbers of people, by epsilon and seed."""
-    people = PEOPLE[:3] if asked.quick else PEOPLE
+    people = PEOPLE[:3] if request.quick else PEOPLE
     for count in people:
         for epsilon in EPSILONS:
-            for seed in asked.splits:
+            for seed in request.splits:
                 yield {"people": count, "seed": seed, "epsilon": epsilon}
 
 
@@ -92,11 +92,11 @@ def work(sources: Sources, key: Key) -> Values:
 
 def invented(people: int, rng: np.random.Generator) -> Array:
     """Centred, clamped ratings of a quarter of the cells; 0 where there is none."""
-    tastes = rng.standard_normal((people, RANK))
-    tastes = tastes @ rng.standard_normal((RANK, ITEMS))
-    noisy = 0.35 * tastes + 0.6 * rng.standard_normal((people, ITEMS))
-    there = rng.random((people, ITEMS)) < RATED
-    return np.asarray(np.clip(noisy, -1, 1) * there)
+    user_factors = rng.standard_normal((people, RANK))
+    user_factors = user_factors @ rng.standard_normal((RANK, ITEMS))
+    noisy = 0.35 * user_factors + 0.6 * rng.standard_normal((people, ITEMS))
+    rated = rng.random((people, ITEMS)) < RATED
+    return np.asarray(np.clip(noisy, -1, 1) * rated)
 
 
 def symmetric(size: int, sd: float, rng: np.random.Generator) -> Array:
@@ -113,16 +113,16 @@ def _explained(data: Array, factors: Array) -> float:
 def draw(results: Results) -> Iterable[Panel]:
     """One chart an epsilon, one curve a place."""
     for epsilon in EPSILONS:
-        here = results.where(epsilon=epsilon)
-        curves = [
-            Curve.of(words, here.along("people", name))
-            for name, words in (PLACE_NAMES | LEVELS).items()
+        subset = results.where(epsilon=epsilon)
+        feature_interactions = [
+            Curve.of(label, subset.along("people", name))
+            for name, label in (PLACE_NAMES | LEVELS).items()
         ]
         yield Panel(
             f"Where the noise is put, epsilon {epsilon:g}",
             "people",
             "share explained",
-            tuple(curves),
+            tuple(feature_interactions),
             log_x=True,
             note="Factors of noise alone are at chance, which is less for people's factors "
             "than for items'.",
@@ -131,34 +131,34 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def above_chance(results: Results, epsilon: float, people: int) -> Learned:
     """What each place explains, and how much of it is not chance: of 1 all, of 0 nothing."""
-    found = {}
+    explained = {}
     for name in PLACE_NAMES:
-        here = results.where(epsilon=epsilon, people=people)
-        share = here.mean(name) or 0.0
-        chance = here.mean(CHANCES[name]) or 0.0
-        found[name] = (share, chance, (share - chance) / (1 - chance))
-    return found
+        subset = results.where(epsilon=epsilon, people=people)
+        share = subset.mean(name) or 0.0
+        chance = subset.mean(CHANCES[name]) or 0.0
+        explained[name] = (share, chance, (share - chance) / (1 - chance))
+    return explained
 
 
 def judge_order(results: Results) -> Verdict:
     """Covariance, data matrix, Gram, in this order, with the most people: by what each
     explains beyond its own chance."""
-    most = max(row.key["people"] for row in results.rows)
-    said = []
+    people_count = max(row.key["people"] for row in results.rows)
+    clauses = []
     strict = 0
     right = True
     for epsilon in EPSILONS:
-        found = above_chance(results, epsilon, most)
-        first, second, third = (found[name][2] for name in PLACE_NAMES)
+        explained = above_chance(results, epsilon, people_count)
+        first, second, third = (explained[name][2] for name in PLACE_NAMES)
         right = right and first >= second - CLEAR and second >= third - CLEAR
         strict += first > second + CLEAR and second > third + CLEAR
-        words = ", ".join(
+        listing = ", ".join(
             f"{PLACE_NAMES[name]} {share:.2f} (chance {chance:.2f})"
-            for name, (share, chance, _) in found.items()
+            for name, (share, chance, _) in explained.items()
         )
-        said.append(f"epsilon {epsilon:g}: {words}")
+        clauses.append(f"epsilon {epsilon:g}: {listing}")
     reason = (
-        f"of what the true factors explain, with {most:,} people, {'; '.join(said)}. All of it "
+        f"of what the true factors explain, with {people_count:,} people, {'; '.join(clauses)}. All of it "
         f"with {ITEMS} items and invented ratings: the paper prints no experiment"
     )
     good = right and strict
@@ -169,7 +169,7 @@ def judge_growth(results: Results) -> Verdict:
     """The covariance comes near the truth with more people; the Gram matrix does not."""
     counts = sorted({row.key["people"] for row in results.rows})
     numbers: dict[str, float] = {}
-    said = []
+    clauses = []
     for epsilon in EPSILONS:
         ends = {
             name: [
@@ -178,18 +178,19 @@ def judge_growth(results: Results) -> Verdict:
             ]
             for name in PLACE_NAMES
         }
-        words = ", ".join(
+        listing = ", ".join(
             f"{PLACE_NAMES[name]} {first:.2f} to {last:.2f}" for name, (first, last) in ends.items()
         )
-        said.append(f"epsilon {epsilon:g}: {words}")
+        clauses.append(f"epsilon {epsilon:g}: {listing}")
         numbers |= {f"{name} {epsilon:g}": last - first for name, (first, last) in ends.items()}
     right = all(
-        numbers[f"covariance {each:g}"] > 0 and numbers[f"gram {each:g}"] < CLEAR
-        for each in EPSILONS
+        numbers[f"covariance {epsilon:g}"] > 0 and numbers[f"gram {epsilon:g}"] < CLEAR
+        for epsilon in EPSILONS
     )
     return Verdict(
         "holds" if right else "does not hold",
-        f"explained beyond chance, from {counts[0]:,} people to {counts[-1]:,}, " + "; ".join(said),
+        f"explained beyond chance, from {counts[0]:,} people to {counts[-1]:,}, "
+        + "; ".join(clauses),
         numbers,
     )
 

@@ -39,14 +39,14 @@ NEAR_SLOPE = 0.15
 """A slope this near to the printed one counts as the same: chosen here."""
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Four ways, by epsilon."""
-    for data in asked.data:
-        for seed in asked.splits:
-            for way in WAYS:
-                for epsilon in (0.1, 1.6) if asked.quick else PRINTED:
+    for data in request.data:
+        for seed in request.splits:
+            for variant in WAYS:
+                for epsilon in (0.1, 1.6) if request.quick else PRINTED:
                     base = {"data": data, "seed": seed}
-                    yield {**base, "way": way, "epsilon": epsilon}
+                    yield {**base, "way": variant, "epsilon": epsilon}
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -59,25 +59,26 @@ def work(sources: Sources, key: Key) -> Values:
     common = {"rank": RANK, "rounds": K, "seed": key["seed"]}
     noisy = find(name)(calibration="paper", epsilon=key["epsilon"], correction=correction, **common)
     exact = find("one-bit")(calibration="none", form="descent", **common)
-    last = [
-        trial(each, ratings, users=ratings.n_users).shared.arrays["path"][-1]
-        for each in (noisy, exact)
+    final_factors = [
+        trial(method, ratings, users=ratings.n_users).shared.arrays["path"][-1]
+        for method in (noisy, exact)
     ]
-    gap = np.abs(last[0].astype(np.float64) - last[1])
+    gap = np.abs(final_factors[0].astype(np.float64) - final_factors[1])
     return {"error": float(gap.max())}
 
 
 def draw(results: Results) -> Iterable[Panel]:
     """Four lines on logarithmic axes, as in the paper."""
     for data in results.asked.data:
-        curves = tuple(
-            Curve.of(way, results.along("epsilon", "error", data=data, way=way)) for way in WAYS
+        feature_interactions = tuple(
+            Curve.of(variant, results.along("epsilon", "error", data=data, way=variant))
+            for variant in WAYS
         )
         yield Panel(
             f"{data}: largest error of V",
             "epsilon",
             "max |V* - V|",
-            curves,
+            feature_interactions,
             log_x=True,
             log_y=True,
             note="The paper prints slopes, on 20 million ratings: -1.035, -.975, -1.028 and "
@@ -87,48 +88,52 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def slopes(results: Results) -> dict[str, float]:
     """Of each line in log-log, where it is neither cut nor, for the last, flat."""
-    found = {}
-    for way in WAYS:
-        series = results.along("epsilon", "error", way=way)
-        kept = [
+    fitted_slopes = {}
+    for variant in WAYS:
+        series = results.along("epsilon", "error", way=variant)
+        points = [
             (x, y)
             for x, y in zip(series.x, series.y, strict=True)
-            if y < 0.9 * CUT and (way != "GD-DR, corrected" or x <= FLAT)
+            if y < 0.9 * CUT and (variant != "GD-DR, corrected" or x <= FLAT)
         ]
-        if len(kept) > 1:
-            x, y = np.log(np.array(kept)).T
-            found[way] = float(np.polyfit(x, y, 1)[0])
-    return found
+        if len(points) > 1:
+            x, y = np.log(np.array(points)).T
+            fitted_slopes[variant] = float(np.polyfit(x, y, 1)[0])
+    return fitted_slopes
 
 
 def judge_slopes(results: Results) -> Verdict:
     """Against the printed slopes."""
-    here = results.where(data=results.asked.data[-1])
-    found = slopes(here)
-    words = ", ".join(f"{way} {found[way]:.2f} (paper {WAYS[way][2]:g})" for way in found)
-    near = [abs(found[way] - WAYS[way][2]) < NEAR_SLOPE for way in found]
+    subset = results.where(data=results.asked.data[-1])
+    measured = slopes(subset)
+    listing = ", ".join(
+        f"{variant} {measured[variant]:.2f} (paper {WAYS[variant][2]:g})" for variant in measured
+    )
+    near = [abs(measured[variant] - WAYS[variant][2]) < NEAR_SLOPE for variant in measured]
     outcome: Outcome = "holds" if near and all(near) else "does not hold"
-    told = (
-        f"{here.asked.data[-1]}: {words}; within {NEAR_SLOPE} counts as the same. Only points "
+    reason = (
+        f"{subset.asked.data[-1]}: {listing}; within {NEAR_SLOPE} counts as the same. Only points "
         f"below our limit of {CUT:,.0f} count, which of GD without correction are those of "
         "large epsilon. The paper's data is ML-20M; the learning rate is not printed (1/t here)"
     )
-    if not found:
+    if not measured:
         outcome = "not run"
-    return Verdict(outcome, told, found)
+    return Verdict(outcome, reason, measured)
 
 
 def judge_order(results: Results) -> Verdict:
     """Reduction and correction both lower the error."""
-    here = results.where(data=results.asked.data[-1])
-    mean = {way: here.mean("error", way=way, epsilon=0.1) or 0.0 for way in WAYS}
+    subset = results.where(data=results.asked.data[-1])
+    mean = {variant: subset.mean("error", way=variant, epsilon=0.1) or 0.0 for variant in WAYS}
     corrected = mean["GD, corrected"] < mean["GD"] and mean["GD-DR, corrected"] < mean["GD-DR"]
     reduced = mean["GD-DR"] < mean["GD"] and mean["GD-DR, corrected"] < mean["GD, corrected"]
-    words = ", ".join(f"{way} {value:.3g}" for way, value in mean.items())
+    listing = ", ".join(f"{variant} {value:.3g}" for variant, value in mean.items())
     good = corrected and reduced
     outcome: Outcome = "holds" if good else "does not hold"
-    told = f"{here.asked.data[-1]} at epsilon .1: {words} (V is cut at {CUT:,.0f}, which is ours)"
-    return Verdict(outcome, told, mean)
+    reason = (
+        f"{subset.asked.data[-1]} at epsilon .1: {listing} (V is cut at {CUT:,.0f}, which is ours)"
+    )
+    return Verdict(outcome, reason, mean)
 
 
 FIGURE2 = Experiment(
@@ -166,13 +171,13 @@ SIMPLE_EPSILONS = (1.6, 8.0)
 WORDS_OF = {"entire": "everything, as in the paper", "single": "a single item"}
 
 
-def simple_keys(asked: Wanted) -> Iterable[Key]:
+def simple_keys(request: Wanted) -> Iterable[Key]:
     """Section 4.1, hiding everything or one item; one seed, because it is slow."""
-    for data in asked.data[:1]:
+    for data in request.data[:1]:
         for protects in ("entire", "single"):
-            for epsilon in SIMPLE_EPSILONS[-1:] if asked.quick else SIMPLE_EPSILONS:
+            for epsilon in SIMPLE_EPSILONS[-1:] if request.quick else SIMPLE_EPSILONS:
                 base = {"data": data, "protects": protects, "epsilon": epsilon}
-                yield {**base, "k": 1 if asked.quick else K}
+                yield {**base, "k": 1 if request.quick else K}
 
 
 def simple_work(sources: Sources, key: Key) -> Values:
@@ -222,19 +227,19 @@ def simple_tables(results: Results) -> Iterable[PaperTable]:
 
 def judge_simple(results: Results) -> Verdict:
     """With everything hidden it diverges, even at a large epsilon."""
-    told = {}
+    shares = {}
     for protects in ("entire", "single"):
-        told[protects] = results.mean("diverged", protects=protects) or 0.0
-    words = "; ".join(
+        shares[protects] = results.mean("diverged", protects=protects) or 0.0
+    listing = "; ".join(
         f"hiding {WORDS_OF[name]}: V at its limit of 1,000 in {100 * share:.0f} % of the runs, "
         f"RMSE {results.mean('rmse', protects=name) or 0.0:.2f}"
-        for name, share in told.items()
+        for name, share in shares.items()
     )
-    good = told["entire"] == 1.0
+    good = shares["entire"] == 1.0
     return Verdict(
         "holds" if good else "does not hold",
-        f"{words}. The limit is ours: the paper prints none (learning rate 1/t)",
-        told,
+        f"{listing}. The limit is ours: the paper prints none (learning rate 1/t)",
+        shares,
     )
 
 

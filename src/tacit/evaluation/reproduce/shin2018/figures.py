@@ -52,24 +52,24 @@ K_PLAIN = (1.269, 1.204, 1.187, 1.173, 1.161, 1.145)
 def by_epsilon(results: Results, metric: str, y: str) -> Iterable[Panel]:
     """GD-DR and Hua et al. over epsilon."""
     for data in results.asked.data:
-        here = results.where(data=data)
-        curves = [Curve.of("GD-DR", here.along("epsilon", metric, model=OURS))]
+        subset = results.where(data=data)
+        feature_interactions = [Curve.of("GD-DR", subset.along("epsilon", metric, model=OURS))]
         for k in HUA_ROUNDS:
-            found = here.along("epsilon", metric, model=HUA, k=k)
-            if found.x:
-                curves.append(Curve.of(f"Hua et al., {k} rounds", found))
-        level = here.mean(metric, model=PLAIN, k=K)
+            series = subset.along("epsilon", metric, model=HUA, k=k)
+            if series.x:
+                feature_interactions.append(Curve.of(f"Hua et al., {k} rounds", series))
+        level = subset.mean(metric, model=PLAIN, k=K)
         if level is not None:
-            over = here.along("epsilon", metric, model=OURS)
-            curves.append(Curve.level(PLAIN, level, over))
+            over = subset.along("epsilon", metric, model=OURS)
+            feature_interactions.append(Curve.level(PLAIN, level, over))
         note = LOST
         if data == "libimseti" and metric == "rmse":
             note = "Open marks: the table of figure 4."
-            curves += [
+            feature_interactions += [
                 Curve("GD-DR, paper", DATING_EPSILONS, DATING_OURS, style="paper"),
                 Curve("Hua, paper", DATING_EPSILONS, DATING_HUA, style="paper"),
             ]
-        yield Panel(data, "epsilon", y, tuple(curves), log_x=True, note=note)
+        yield Panel(data, "epsilon", y, tuple(feature_interactions), log_x=True, note=note)
 
 
 def draw_rmse(results: Results) -> Iterable[Panel]:
@@ -85,34 +85,40 @@ def draw_fscore(results: Results) -> Iterable[Panel]:
 def draw_cdf(results: Results) -> Iterable[Panel]:
     """Figures 5 and 6: one curve an epsilon."""
     for data in results.asked.data:
-        here = results.where(data=data, model=OURS)
-        epsilons = sorted({row.key["epsilon"] for row in here.rows})
-        curves = []
+        subset = results.where(data=data, model=OURS)
+        epsilons = sorted({row.key["epsilon"] for row in subset.rows})
+        feature_interactions = []
         for epsilon in epsilons:
-            rows = here.where(epsilon=epsilon).rows
+            rows = subset.where(epsilon=epsilon).rows
             y = [
                 sum(row.values["cdf"][at] for row in rows) / len(rows) for at in range(len(ERRORS))
             ]
-            curves.append(Curve(f"epsilon {epsilon:g}", ERRORS, y))
+            feature_interactions.append(Curve(f"epsilon {epsilon:g}", ERRORS, y))
         yield Panel(
-            data, "error of a rating", "share of at most this", tuple(curves[:6]), note=LOST
+            data,
+            "error of a rating",
+            "share of at most this",
+            tuple(feature_interactions[:6]),
+            note=LOST,
         )
 
 
 def draw_k(results: Results) -> Iterable[Panel]:
     """Figure 9, with the paper's table."""
     for data in results.asked.data:
-        here = results.where(data=data)
+        subset = results.where(data=data)
         same = {"model": OURS}
-        kept = here.only(lambda row: "correction" not in row.key)
+        corrected = subset.only(lambda row: "correction" not in row.key)
         yield Panel(
             f"{data}, epsilon .1",
             "iterations k",
             "RMSE",
             (
-                Curve.of("GD-DR", kept.along("k", "rmse", **same)),
-                Curve.of("GD-DR, no correction", here.along("k", "rmse", correction="one", **same)),
-                Curve.of(PLAIN, kept.along("k", "rmse", model=PLAIN)),
+                Curve.of("GD-DR", corrected.along("k", "rmse", **same)),
+                Curve.of(
+                    "GD-DR, no correction", subset.along("k", "rmse", correction="one", **same)
+                ),
+                Curve.of(PLAIN, corrected.along("k", "rmse", model=PLAIN)),
                 Curve("GD-DR, paper (ML-20M)", ITERATIONS, K_OURS, style="paper"),
                 Curve("non-private GD, paper (ML-20M)", ITERATIONS, K_PLAIN, style="paper"),
             ),
@@ -125,13 +131,13 @@ def rate_tables(results: Results) -> Iterable[PaperTable]:
     """RMSE of each reading of gamma_t."""
     rows = []
     for name in RATES:
-        here = results.where(rates=name)
-        told = [
-            here.mean("rmse", model=OURS, epsilon=0.1),
-            here.mean("rmse", model=OURS, epsilon=1.6),
-            here.mean("rmse", model=PLAIN),
+        subset = results.where(rates=name)
+        errors = [
+            subset.mean("rmse", model=OURS, epsilon=0.1),
+            subset.mean("rmse", model=OURS, epsilon=1.6),
+            subset.mean("rmse", model=PLAIN),
         ]
-        rows.append((name, *("" if n is None else f"{n:.3f}" for n in told)))
+        rows.append((name, *("" if n is None else f"{n:.3f}" for n in errors)))
     yield PaperTable(
         "Readings of the learning rate, k 10",
         ("gamma_t", "epsilon .1", "epsilon 1.6", PLAIN),
@@ -139,7 +145,9 @@ def rate_tables(results: Results) -> Iterable[PaperTable]:
     )
 
 
-def epsilon_figure(figure: str, title: str, dating: bool, draw: Draw, *told: Finding) -> Experiment:
+def epsilon_figure(
+    figure: str, title: str, dating: bool, draw: Draw, *findings: Finding
+) -> Experiment:
     """One of the figures over epsilon: their cells are shared."""
     return Experiment(
         figure=figure,
@@ -151,7 +159,7 @@ def epsilon_figure(figure: str, title: str, dating: bool, draw: Draw, *told: Fin
         work=work,
         draw=draw,
         cells="fits",
-        findings=told,
+        findings=findings,
     )
 
 

@@ -44,10 +44,10 @@ HUA_ROUNDS = (10, 100)
 """As many as here, and as Hua et al. print."""
 
 
-def private(data: str, seed: int, epsilon: float, **more: Any) -> Key:
+def private(data: str, seed: int, epsilon: float, **extra: Any) -> Key:
     """A cell of private GD-DR."""
     base = {"data": data, "seed": seed, "model": OURS, "epsilon": epsilon}
-    return {**base, "k": K, **more}
+    return {**base, "k": K, **extra}
 
 
 def plain(data: str, seed: int, k: int = K) -> Key:
@@ -55,16 +55,16 @@ def plain(data: str, seed: int, k: int = K) -> Key:
     return {"data": data, "seed": seed, "model": PLAIN, "k": k}
 
 
-def epsilon_keys(asked: Wanted) -> Iterable[Key]:
+def epsilon_keys(request: Wanted) -> Iterable[Key]:
     """Figures 3 to 8: against epsilon, with k = 10."""
-    for data in asked.data:
-        for seed in asked.splits:
+    for data in request.data:
+        for seed in request.splits:
             yield plain(data, seed)
-            epsilons = (0.1, 0.4, 1.6) if asked.quick else (*PRINTED, *FURTHER)
+            epsilons = (0.1, 0.4, 1.6) if request.quick else (*PRINTED, *FURTHER)
             for epsilon in epsilons:
                 yield private(data, seed, epsilon)
-                if asked.quick or epsilon in PRINTED:
-                    yield from hua(data, seed, epsilon, asked.quick)
+                if request.quick or epsilon in PRINTED:
+                    yield from hua(data, seed, epsilon, request.quick)
 
 
 def hua(data: str, seed: int, epsilon: float, quick: bool) -> Iterable[Key]:
@@ -75,11 +75,11 @@ def hua(data: str, seed: int, epsilon: float, quick: bool) -> Iterable[Key]:
             yield {**base, "k": k}
 
 
-def iteration_keys(asked: Wanted) -> Iterable[Key]:
+def iteration_keys(request: Wanted) -> Iterable[Key]:
     """Figure 9: against k at epsilon .1, with and without the correction."""
-    for data in asked.data:
-        for seed in asked.splits:
-            for k in (1, 10) if asked.quick else ITERATIONS:
+    for data in request.data:
+        for seed in request.splits:
+            for k in (1, 10) if request.quick else ITERATIONS:
                 yield plain(data, seed, k)
                 yield {**private(data, seed, 0.1), "k": k}
                 yield {**private(data, seed, 0.1, correction="one"), "k": k}
@@ -96,10 +96,10 @@ RATES: dict[str, dict[str, Any]] = {
 """Readings of gamma_t, of which O(1/t) is printed; the first is used elsewhere."""
 
 
-def rate_keys(asked: Wanted) -> Iterable[Key]:
+def rate_keys(request: Wanted) -> Iterable[Key]:
     """The readings of the learning rate."""
-    for data in asked.data[:1]:
-        for seed in asked.splits:
+    for data in request.data[:1]:
+        for seed in request.splits:
             for name in RATES:
                 for epsilon in (0.1, 1.6):
                     yield private(data, seed, epsilon, rates=name)
@@ -108,11 +108,11 @@ def rate_keys(asked: Wanted) -> Iterable[Key]:
 
 def work(sources: Sources, key: Key) -> Values:
     """RMSE, distribution of errors, and lists against those of non-private GD."""
-    ratings = kept(sources.ratings(key["data"]), key["data"])
+    ratings = active_profiles(sources.ratings(key["data"]), key["data"])
     part = next(islice(splits.k_fold(ratings, FOLDS), key["seed"], None))
     model = fitted(part, key)
-    found = cells_of(model, part)
-    error = np.abs(found - part.test.value)
+    predicted = cells_of(model, part)
+    error = np.abs(predicted - part.test.value)
     values: Values = {
         "rmse": float(np.sqrt((error**2).mean())),
         "cdf": [float((error <= at).mean()) for at in ERRORS],
@@ -123,7 +123,7 @@ def work(sources: Sources, key: Key) -> Values:
     return values
 
 
-def kept(ratings: Ratings, data: str) -> Ratings:
+def active_profiles(ratings: Ratings, data: str) -> Ratings:
     """LibimSeTi: the profiles with more than 140 ratings; everything of other sets."""
     if data != "libimseti":
         return ratings
@@ -150,19 +150,21 @@ def fitted(part: Split, key: Key) -> Model:
 
     people = part.train.n_users
     rank = RANKS.get(key["data"], 15)
-    told = dict(RATES[key["rates"]]) if "rates" in key else {}
+    settings = dict(RATES[key["rates"]]) if "rates" in key else {}
     if "correction" in key:
-        told["correction"] = key["correction"]
+        settings["correction"] = key["correction"]
     common = {"seed": key["seed"], "rounds": key["k"]}
     if key["model"] == PLAIN:
-        method = find("one-bit")(calibration="none", form="descent", rank=rank, **common, **told)
+        method = find("one-bit")(
+            calibration="none", form="descent", rank=rank, **common, **settings
+        )
     elif key["model"] == HUA:
         method = find("mf-federated")(
             calibration="paper", engine="simulate", epsilon=key["epsilon"], factors=rank, **common
         )
     else:
         method = find("one-bit-projected")(
-            calibration="paper", epsilon=key["epsilon"], rank=rank, **common, **told
+            calibration="paper", epsilon=key["epsilon"], rank=rank, **common, **settings
         )
     return trial(method, part.train, users=people)
 
@@ -193,8 +195,8 @@ def fscore(model: Model, exact: Model, part: Split) -> float:
         value = (train.value[cells] - schema.middle) / schema.unit_width
         ends = np.array([0, len(item)])
         best = []
-        for each in (model, exact):
-            score = each.personal.score_block(ends, item, value.astype(np.float64))[0]
+        for candidate in (model, exact):
+            score = candidate.personal.score_block(ends, item, value.astype(np.float64))[0]
             score[item] = -np.inf
             best.append(np.argsort(-score, kind="stable")[:LISTED])
         shared += len(np.intersect1d(best[0], best[1]))

@@ -16,7 +16,7 @@ from tacit.evaluation.reproduce.experiment import (
     Verdict,
     Wanted,
 )
-from tacit.evaluation.reproduce.shin2018.fits import RANKS, K, kept
+from tacit.evaluation.reproduce.shin2018.fits import RANKS, K, active_profiles
 from tacit.evaluation.reproduce.sources import Sources
 
 NUMBER = 4
@@ -24,7 +24,7 @@ NUMBER = 4
 YES, NO = "yes", "no"
 
 
-def degree_keys(asked: Wanted) -> Iterable[Key]:
+def degree_keys(request: Wanted) -> Iterable[Key]:
     """The two readings of the loop."""
     for loop in ("k", "k+1"):
         yield {"loop": loop}
@@ -79,16 +79,16 @@ def judge_degrees(results: Results) -> Verdict:
     """Whether k rounds at epsilon/k are what is run."""
     cost = {loop: results.mean("epsilon", loop=loop) or 0.0 for loop in ("k", "k+1")}
     good = {loop: value <= 1 + 1e-9 for loop, value in cost.items()}
-    words = (
+    text = (
         f"each answer is a bit of epsilon/k about a person's whole record: with k rounds "
         f"{cost['k']:.2f} of the claim, with the loops as printed (iter <= k from 0, so k + 1 "
         f"rounds) {cost['k+1']:.2f}"
     )
     if all(good.values()):
-        return Verdict("holds", words, cost)
+        return Verdict("holds", text, cost)
     if good["k"]:
-        return Verdict("holds in one reading", f"k rounds. {words}", cost)
-    return Verdict("does not hold", words, cost)
+        return Verdict("holds in one reading", f"k rounds. {text}", cost)
+    return Verdict("does not hold", text, cost)
 
 
 TABLE2 = Experiment(
@@ -113,9 +113,9 @@ TABLE2 = Experiment(
 )
 
 
-def cost_keys(asked: Wanted) -> Iterable[Key]:
+def cost_keys(request: Wanted) -> Iterable[Key]:
     """Each data set once."""
-    for data in asked.data:
+    for data in request.data:
         yield {"data": data}
 
 
@@ -126,7 +126,7 @@ def cost_work(sources: Sources, key: Key) -> Values:
     from tacit.methods.base import Public
     from tacit.rounds.plan import Budget
 
-    ratings = kept(sources.ratings(key["data"]), key["data"])
+    ratings = active_profiles(sources.ratings(key["data"]), key["data"])
     rank = RANKS.get(key["data"], 15)
     method = find("one-bit-projected")(calibration="paper", epsilon=1.0, rank=rank)
     public = Public(ratings.schema, Catalogue(ratings.items), "user", "paper", Budget(1.0, 0.0))
@@ -160,14 +160,14 @@ def cost_tables(results: Results) -> Iterable[PaperTable]:
 def judge_cost(results: Results) -> Verdict:
     """A tenth of what Hua et al. send down."""
     shares = [row.values["down"] / row.values["hua down"] for row in results.rows]
-    words = ", ".join(
+    listing = ", ".join(
         f"{row.key['data']} {row.values['down']:,.0f} of {row.values['hua down']:,.0f} bytes"
         for row in results.rows
     )
     good = all(share < 0.11 for share in shares)
     return Verdict(
         "holds" if good else "does not hold",
-        f"{words}: the gradient (q x d), from which a device rebuilds V; q is a tenth of the "
+        f"{listing}: the gradient (q x d), from which a device rebuilds V; q is a tenth of the "
         "items, not O(log m)",
     )
 

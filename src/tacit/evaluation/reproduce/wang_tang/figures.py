@@ -56,23 +56,23 @@ def usual(results: Results) -> Results:
 
 
 def by_epsilon(
-    results: Results, ways: Mapping[str, Mapping[str, str]], over: float = 1.0
+    results: Results, variants: Mapping[str, Mapping[str, str]], over: float = 1.0
 ) -> Iterable[Panel]:
     """One chart a data set: curves over epsilon, PCC and COS as levels."""
     for data in results.asked.data:
-        here = usual(results.where(data=data))
-        curves = []
-        for label, same in ways.items():
-            found = here.along("epsilon", "rmse", **same)
-            scaled = tuple(x / over for x in found.x)
-            curves.append(Curve(label, scaled, found.y, found.sd))
-        across = Series(tuple(x for curve in curves for x in curve.x), (), ())
+        subset = usual(results.where(data=data))
+        feature_interactions = []
+        for label, same in variants.items():
+            series = subset.along("epsilon", "rmse", **same)
+            scaled = tuple(x / over for x in series.x)
+            feature_interactions.append(Curve(label, scaled, series.y, series.sd))
+        across = Series(tuple(x for curve in feature_interactions for x in curve.x), (), ())
         for name in BASES:
-            level = here.mean("rmse", model=name)
+            level = subset.mean("rmse", model=name)
             if level is not None:
-                curves.append(Curve.level(f"{name} {level:.3f}", level, across))
+                feature_interactions.append(Curve.level(f"{name} {level:.3f}", level, across))
         axis = "epsilon" if over == 1.0 else "epsilon / 200"
-        yield Panel(data, axis, "RMSE", tuple(curves), log_x=True, note=LOST)
+        yield Panel(data, axis, "RMSE", tuple(feature_interactions), log_x=True, note=LOST)
 
 
 def draw3(results: Results) -> Iterable[Panel]:
@@ -87,20 +87,20 @@ def draw4(results: Results) -> Iterable[Panel]:
 
 def draw5(results: Results) -> Iterable[Panel]:
     """Over the number of neighbours."""
-    ways = {**PNBM, **CHAINS, **{name: {"model": name} for name in BASES}}
+    variants = {**PNBM, **CHAINS, **{name: {"model": name} for name in BASES}}
     for data in results.asked.data:
-        here = usual(results.where(data=data))
-        curves = []
-        for label, same in ways.items():
-            rows = here.where(**same).rows
+        subset = usual(results.where(data=data))
+        feature_interactions = []
+        for label, same in variants.items():
+            rows = subset.where(**same).rows
             if rows:
-                told = [here.mean(f"n{n}", **same) or 0.0 for n in NEAR]
-                curves.append(Curve(label, [float(n) for n in NEAR], told))
+                errors = [subset.mean(f"n{n}", **same) or 0.0 for n in NEAR]
+                feature_interactions.append(Curve(label, [float(n) for n in NEAR], errors))
         yield Panel(
             f"{data}, epsilon 1 (1 x 200)",
             "neighbours N",
             "RMSE",
-            tuple(curves),
+            tuple(feature_interactions),
             log_x=True,
             note=LOST,
         )
@@ -109,19 +109,19 @@ def draw5(results: Results) -> Iterable[Panel]:
 def draw6(results: Results) -> Iterable[Panel]:
     """Both, at the rating level (DPPS: on average)."""
     for data in results.asked.data:
-        here = usual(results.where(data=data))
-        curves = [
-            Curve.of(label, here.along("epsilon", "rmse", **same)) for label, same in PNBM.items()
+        subset = usual(results.where(data=data))
+        feature_interactions = [
+            Curve.of(label, subset.along("epsilon", "rmse", **same)) for label, same in PNBM.items()
         ]
         for label, same in CHAINS.items():
-            found = here.along("epsilon", "rmse", **same)
-            scaled = tuple(x / TAU for x in found.x)
-            curves.append(Curve(label, scaled, found.y, found.sd))
+            series = subset.along("epsilon", "rmse", **same)
+            scaled = tuple(x / TAU for x in series.x)
+            feature_interactions.append(Curve(label, scaled, series.y, series.sd))
         yield Panel(
             data,
             "epsilon of a rating (DPPS: of a person, over 200)",
             "RMSE",
-            tuple(curves),
+            tuple(feature_interactions),
             log_x=True,
             note=LOST,
         )

@@ -44,64 +44,64 @@ LARGE = ("ml-1m",)
 """Data sets on which PNBM is fitted with one fold and two epsilons, for time."""
 
 
-def base_keys(asked: Wanted) -> Iterable[Key]:
+def base_keys(request: Wanted) -> Iterable[Key]:
     """PCC and COS."""
-    for data in asked.data:
-        for seed in asked.splits:
+    for data in request.data:
+        for seed in request.splits:
             for model in BASES:
                 yield {"data": data, "seed": seed, "model": model}
 
 
-def sgd_keys(asked: Wanted) -> Iterable[Key]:
+def sgd_keys(request: Wanted) -> Iterable[Key]:
     """Figure 3: DPSGD, both models."""
-    yield from base_keys(asked)
-    some = (1.0, 20.0)
-    for data in asked.data:
-        few = asked.quick or data in LARGE
-        for seed in asked.splits:
+    yield from base_keys(request)
+    extremes = (1.0, 20.0)
+    for data in request.data:
+        abridged = request.quick or data in LARGE
+        for seed in request.splits:
             base = {"data": data, "seed": seed}
             yield {**base, "model": "DPSGD-MF", "epsilon": None}
-            for epsilon in some if asked.quick else EPSILONS:
+            for epsilon in extremes if request.quick else EPSILONS:
                 yield {**base, "model": "DPSGD-MF", "epsilon": epsilon}
-            if seed and few:
+            if seed and abridged:
                 continue
             for reading in READINGS:
-                told = {**base, "model": "DPSGD-PNBM", "reading": reading}
-                for at in some if few else (*EPSILONS, None):
-                    yield {**told, "epsilon": at}
+                settings = {**base, "model": "DPSGD-PNBM", "reading": reading}
+                for at in extremes if abridged else (*EPSILONS, None):
+                    yield {**settings, "epsilon": at}
 
 
-def chain_keys(asked: Wanted) -> Iterable[Key]:
+def chain_keys(request: Wanted) -> Iterable[Key]:
     """Figure 4: posterior samples of both models."""
-    yield from base_keys(asked)
-    for data in asked.data:
-        few = asked.quick or data in LARGE
-        for seed in asked.splits:
+    yield from base_keys(request)
+    for data in request.data:
+        abridged = request.quick or data in LARGE
+        for seed in request.splits:
             base = {"data": data, "seed": seed}
             for biases in BIASES:
-                told = {**base, "model": "DPPS-MF", "biases": biases}
+                settings = {**base, "model": "DPPS-MF", "biases": biases}
                 for share in SHARES:
-                    yield {**told, "epsilon": share * TAU}
-            if seed and few:
+                    yield {**settings, "epsilon": share * TAU}
+            if seed and abridged:
                 continue
             for reading in READINGS:
-                told = {**base, "model": "DPPS-PNBM", "reading": reading}
-                steps = 20 if few else STEPS
-                for share in SHARES[-1:] if few else SHARES:
-                    yield {**told, "epsilon": share * TAU, "steps": steps}
-                if not few and not seed:
-                    yield {**told, "epsilon": TAU, "steps": LONG}
+                settings = {**base, "model": "DPPS-PNBM", "reading": reading}
+                steps = 20 if abridged else STEPS
+                for share in SHARES[-1:] if abridged else SHARES:
+                    yield {**settings, "epsilon": share * TAU, "steps": steps}
+                if not abridged and not seed:
+                    yield {**settings, "epsilon": TAU, "steps": LONG}
 
 
-def size_keys(asked: Wanted) -> Iterable[Key]:
+def size_keys(request: Wanted) -> Iterable[Key]:
     """Figure 5: those at epsilon 1 (x 200 for a whole person)."""
-    yield from base_keys(asked)
-    yield from filter(_in_figure_5, both_keys(asked))
+    yield from base_keys(request)
+    yield from filter(_in_figure_5, both_keys(request))
 
 
-def both_keys(asked: Wanted) -> Iterable[Key]:
+def both_keys(request: Wanted) -> Iterable[Key]:
     """Figure 6: PNBM by both algorithms."""
-    for key in (*sgd_keys(asked), *chain_keys(asked)):
+    for key in (*sgd_keys(request), *chain_keys(request)):
         if "PNBM" in key["model"]:
             yield key
 
@@ -118,12 +118,12 @@ def work(sources: Sources, key: Key) -> Values:
     if key["model"] in BASES:
         usual = BASE_NEAR.get(key["data"], 900)
     sizes = NEAR if _in_figure_5(key) else ()
-    kept = ranked(model, by_size=key["model"] in BASES)
-    found = {f"n{n}": error(nearest(model, kept, n), part) for n in sizes}
+    ranks = ranked(model, by_size=key["model"] in BASES)
+    errors = {f"n{n}": error(nearest(model, ranks, n), part) for n in sizes}
     if key["model"] in BASES:
-        other = ranked(model, by_size=False)
-        found["largest"] = error(nearest(model, other, usual), part)
-    return {"rmse": error(nearest(model, kept, usual), part), **found}
+        signed_ranks = ranked(model, by_size=False)
+        errors["largest"] = error(nearest(model, signed_ranks, usual), part)
+    return {"rmse": error(nearest(model, ranks, usual), part), **errors}
 
 
 def _in_figure_5(key: Key) -> bool:
@@ -149,7 +149,7 @@ def fitted(part: Split, key: Key) -> Model:
         "seed": key["seed"],
         "threads": 1,
     }
-    method = find(METHODS[name])(**common, **_told(key))
+    method = find(METHODS[name])(**common, **_settings(key))
     return trial(method, part.train, noise_off=epsilon is None)
 
 
@@ -161,7 +161,7 @@ METHODS = {
 }
 
 
-def _told(key: Key) -> dict[str, Any]:
+def _settings(key: Key) -> dict[str, Any]:
     """The settings of a cell; all others are the method's own defaults."""
     if key["model"] == "DPSGD-PNBM":
         return {"reading": key["reading"], "neighbours": ALL}
@@ -198,12 +198,12 @@ def nearest(model: Model, rank: NDArray[np.int64], near: int) -> Model:
     shared = model.shared
     counts = np.diff(shared.arrays["start"])
     owner = np.repeat(np.arange(len(counts)), counts)
-    kept = rank < near
-    left = np.bincount(owner[kept], minlength=len(counts))
+    within = rank < near
+    remaining_counts = np.bincount(owner[within], minlength=len(counts))
     arrays = {
         **shared.arrays,
-        "start": np.concatenate([[0], np.cumsum(left)]).astype(np.int64),
-        "neighbour": shared.arrays["neighbour"][kept],
-        "similarity": shared.arrays["similarity"][kept],
+        "start": np.concatenate([[0], np.cumsum(remaining_counts)]).astype(np.int64),
+        "neighbour": shared.arrays["neighbour"][within],
+        "similarity": shared.arrays["similarity"][within],
     }
     return Model(replace(shared, arrays=arrays), model.statement)

@@ -57,13 +57,15 @@ CLOSE = 0.02
 READ = {"printed": "the printed formulas", "code": "the authors' published program"}
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """One fold: PCC and COS, DPSGD-PNBM at epsilon 1, and the steps of DPPS-MF."""
-    data = asked.data[0]
+    data = request.data[0]
     yield from ({"data": data, "model": model} for model in BASES)
-    some = asked.quick
+    quick = request.quick
     points = product(
-        RATES[-1:] if some else RATES, STEPS[:1] if some else STEPS, SCALES[:1] if some else SCALES
+        RATES[-1:] if quick else RATES,
+        STEPS[:1] if quick else STEPS,
+        SCALES[:1] if quick else SCALES,
     )
     for (rate, steps, scale), reading in product(points, READINGS):
         yield {
@@ -76,7 +78,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
         }
     factors = product(FACTOR_RATES, FACTOR_STEPS, FACTOR_RIDGES, FACTOR_RANKS)
     for rate, steps, ridge, rank in factors:
-        if some and (steps, rank) != (FACTOR_STEPS[0], FACTOR_RANKS[0]):
+        if quick and (steps, rank) != (FACTOR_STEPS[0], FACTOR_RANKS[0]):
             continue
         yield {
             "data": data,
@@ -86,7 +88,7 @@ def keys(asked: Wanted) -> Iterable[Key]:
             "ridge": ridge,
             "factors": rank,
         }
-    rates = CHAIN_RATES[-1:] if some else CHAIN_RATES
+    rates = CHAIN_RATES[-1:] if quick else CHAIN_RATES
     for biases, share, rate in product(BIASES, SHARES, rates):
         yield {"data": data, "model": "DPPS-MF", "biases": biases, "share": share, "rate": rate}
 
@@ -103,20 +105,20 @@ def work(sources: Sources, key: Key) -> Values:
     if name in BASES:
         model = trial(find(BASES[name])(calibration="none", neighbours=ALL), part.train)
         near = BASE_NEAR.get(key["data"], 900)
-        kept = ranked(model, by_size=True)
-        return {"rmse": error(nearest(model, kept, near), part)}
-    told = {k: v for k, v in key.items() if k not in ("data", "model", "share")}
+        ranks = ranked(model, by_size=True)
+        return {"rmse": error(nearest(model, ranks, near), part)}
+    settings = {k: v for k, v in key.items() if k not in ("data", "model", "share")}
     common = {"calibration": "paper", "seed": 0, "threads": 1}
     if name == "DPPS-MF":
-        method = find(METHODS[name])(epsilon=key["share"] * TAU, **common, **told)
+        method = find(METHODS[name])(epsilon=key["share"] * TAU, **common, **settings)
         return {"rmse": error(trial(method, part.train), part)}
     if name == "DPSGD-MF":
-        method = find(METHODS[name])(epsilon=LARGE, **common, **told)
+        method = find(METHODS[name])(epsilon=LARGE, **common, **settings)
         return {"rmse": error(trial(method, part.train), part)}
-    method = find(METHODS[name])(epsilon=1.0, neighbours=ALL, floor=FLOOR, **common, **told)
+    method = find(METHODS[name])(epsilon=1.0, neighbours=ALL, floor=FLOOR, **common, **settings)
     model = trial(method, part.train)
-    kept = ranked(model, by_size=False)
-    return {"rmse": error(nearest(model, kept, OWN_NEAR), part)}
+    ranks = ranked(model, by_size=False)
+    return {"rmse": error(nearest(model, ranks, OWN_NEAR), part)}
 
 
 def best(results: Results, **same: object) -> tuple[float, str]:
@@ -124,7 +126,7 @@ def best(results: Results, **same: object) -> tuple[float, str]:
     rows = results.where(**same).rows
     if not rows:
         return float("nan"), ""
-    row = min(rows, key=lambda each: each.values["rmse"])
+    row = min(rows, key=lambda candidate: candidate.values["rmse"])
     names = (
         ("rate", "eta"),
         ("rounds", "K"),
@@ -133,8 +135,8 @@ def best(results: Results, **same: object) -> tuple[float, str]:
         ("ridge", "lambda"),
         ("factors", "d"),
     )
-    words = ", ".join(f"{word} {row.key[name]:g}" for name, word in names if name in row.key)
-    return float(row.values["rmse"]), words
+    listing = ", ".join(f"{label} {row.key[name]:g}" for name, label in names if name in row.key)
+    return float(row.values["rmse"]), listing
 
 
 def tables(results: Results) -> Iterable[PaperTable]:
@@ -144,12 +146,12 @@ def tables(results: Results) -> Iterable[PaperTable]:
         level = results.mean("rmse", model=model)
         if level is not None:
             rows.append((model, "", f"{level:.4f}", ""))
-    ways: list[tuple[str, dict[str, object]]] = [
-        (f"DPSGD-PNBM, {each}, epsilon 1", {"model": "DPSGD-PNBM", "reading": each})
-        for each in READINGS
+    variants: list[tuple[str, dict[str, object]]] = [
+        (f"DPSGD-PNBM, {reading}, epsilon 1", {"model": "DPSGD-PNBM", "reading": reading})
+        for reading in READINGS
     ]
-    ways.append(("DPSGD-MF, epsilon 20", {"model": "DPSGD-MF"}))
-    ways += [
+    variants.append(("DPSGD-MF, epsilon 20", {"model": "DPSGD-MF"}))
+    variants += [
         (
             f"DPPS-MF, biases {biases}, epsilon {share:g} x 200",
             {"model": "DPPS-MF", "biases": biases, "share": share},
@@ -157,11 +159,11 @@ def tables(results: Results) -> Iterable[PaperTable]:
         for biases in BIASES
         for share in SHARES
     ]
-    for title, same in ways:
-        found = results.values("rmse", **same)
-        if found:
-            least, words = best(results, **same)
-            rows.append((title, words, f"{least:.4f}", f"{max(found):.4f}"))
+    for title, same in variants:
+        errors = results.values("rmse", **same)
+        if errors:
+            lowest, settings = best(results, **same)
+            rows.append((title, settings, f"{lowest:.4f}", f"{max(errors):.4f}"))
     yield PaperTable(
         "RMSE over the grid, first fold", ("", "best values", "best", "worst"), tuple(rows)
     )
@@ -169,81 +171,83 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 def judge_descent(results: Results) -> Verdict:
     """The best of the grid at epsilon 1 against PCC and COS."""
-    base = {each: results.mean("rmse", model=each) or 0.0 for each in BASES}
+    base = {model: results.mean("rmse", model=model) or 0.0 for model in BASES}
     good = list[str]()
-    words = list[str]()
+    clauses = list[str]()
     numbers = dict[str, float]()
     for reading in READINGS:
-        least, which = best(results, model="DPSGD-PNBM", reading=reading)
-        numbers[reading] = least
-        words.append(f"{READ[reading]} {against(least, base)} ({which})")
-        if least < min(base.values()) - SAME:
+        lowest, which = best(results, model="DPSGD-PNBM", reading=reading)
+        numbers[reading] = lowest
+        clauses.append(f"{READ[reading]} {against(lowest, base)} ({which})")
+        if lowest < min(base.values()) - SAME:
             good.append(READ[reading])
-    said = (
-        f"best of the grid at epsilon 1, chosen on the held-back ratings: {'; '.join(words)}. "
+    reason = (
+        f"best of the grid at epsilon 1, chosen on the held-back ratings: {'; '.join(clauses)}. "
         f"One fold; C {FLOOR:g}, lambda .005; PCC and COS with neighbours of largest |s|"
     )
     if len(good) == len(READINGS):
-        return Verdict("holds", said, numbers)
+        return Verdict("holds", reason, numbers)
     if good:
-        said = f"{' and '.join(good)}. {said}"
-        return Verdict("holds in one reading", said, numbers)
-    return Verdict("does not hold", said, numbers)
+        reason = f"{' and '.join(good)}. {reason}"
+        return Verdict("holds in one reading", reason, numbers)
+    return Verdict("does not hold", reason, numbers)
 
 
-def against(least: float, base: dict[str, float]) -> str:
+def against(lowest: float, base: dict[str, float]) -> str:
     """An error, and whether it is below, at or above each baseline's."""
-    told = []
+    clauses = []
     for name, level in base.items():
-        way = "above" if least > level else "below"
-        if abs(least - level) <= SAME:
-            way = "the same as"
-        told.append(f"{way} {name} ({level:.4f})")
-    return f"{least:.4f}, {' and '.join(told)}"
+        relation = "above" if lowest > level else "below"
+        if abs(lowest - level) <= SAME:
+            relation = "the same as"
+        clauses.append(f"{relation} {name} ({level:.4f})")
+    return f"{lowest:.4f}, {' and '.join(clauses)}"
 
 
 def judge_factors(results: Results) -> Verdict:
     """DPSGD-MF at 20 with the best of its grid against PCC and COS."""
-    base = {each: results.mean("rmse", model=each) or 0.0 for each in BASES}
-    least, which = best(results, model="DPSGD-MF")
+    base = {model: results.mean("rmse", model=model) or 0.0 for model in BASES}
+    lowest, which = best(results, model="DPSGD-MF")
     if not which:
         return Verdict("not run", "the grid of DPSGD-MF was not run")
-    said = (
+    reason = (
         f"best of the grid at epsilon 20, chosen on the held-back ratings: "
-        f"{against(least, base)} ({which}). One fold. DPSGD-MF is that of [4], which this "
+        f"{against(lowest, base)} ({which}). One fold. DPSGD-MF is that of [4], which this "
         "paper does not print: its shares of epsilon and clamps are ours"
     )
-    good = least < min(base.values()) - SAME
-    numbers = {"DPSGD-MF": least}
-    return Verdict("holds" if good else "does not hold", said, numbers)
+    good = lowest < min(base.values()) - SAME
+    numbers = {"DPSGD-MF": lowest}
+    return Verdict("holds" if good else "does not hold", reason, numbers)
 
 
 def judge_chain(results: Results) -> Verdict:
     """DPPS-MF with the best of its steps at each epsilon, hardly behind PCC."""
     limit = (results.mean("rmse", model="PCC") or 0.0) + CLOSE
     good = list[str]()
-    words = list[str]()
+    clauses = list[str]()
     numbers = dict[str, float]()
     for biases in BIASES:
-        found = [best(results, model="DPPS-MF", biases=biases, share=share) for share in SHARES]
-        told = ", ".join(
-            f"{least:.3f} at {share:g} x 200 ({which})"
-            for share, (least, which) in zip(SHARES, found, strict=True)
+        best_errors = [
+            best(results, model="DPPS-MF", biases=biases, share=share) for share in SHARES
+        ]
+        listing = ", ".join(
+            f"{lowest:.3f} at {share:g} x 200 ({which})"
+            for share, (lowest, which) in zip(SHARES, best_errors, strict=True)
         )
-        words.append(f"biases {biases}: {told}")
-        numbers[biases] = max(least for least, _ in found)
+        clauses.append(f"biases {biases}: {listing}")
+        numbers[biases] = max(lowest for lowest, _ in best_errors)
         if numbers[biases] <= limit:
             good.append(f"biases {biases}")
-    said = (
-        f"{'; '.join(words)}. At most {limit:.3f}, the error of PCC and {CLOSE} more, counts as "
+    reason = (
+        f"{'; '.join(clauses)}. At most {limit:.3f}, the error of PCC and {CLOSE} more, counts as "
         "accurate: chosen here. The best of four printed steps, chosen on the held-back "
         "ratings; whether biases are taken out first is not printed"
     )
     if len(good) == len(BIASES):
-        return Verdict("holds", said, numbers)
+        return Verdict("holds", reason, numbers)
     if good:
-        return Verdict("holds in one reading", f"{good[0]}. {said}", numbers)
-    return Verdict("does not hold", said, numbers)
+        return Verdict("holds in one reading", f"{good[0]}. {reason}", numbers)
+    return Verdict("does not hold", reason, numbers)
 
 
 GRID = Experiment(

@@ -29,9 +29,9 @@ LEAST = 20
 STARTS = {"random": "uniform in +-.1", "cosine": "cosine of the ratings"}
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Both starts."""
-    for data in asked.data:
+    for data in request.data:
         for start in STARTS:
             yield {"data": data, "start": start}
 
@@ -52,12 +52,12 @@ def work(sources: Sources, key: Key) -> Values:
         for item in range(items):
             similar[item] = np.abs(model.personal.similar(item))
     np.fill_diagonal(similar, 0.0)
-    found = []
+    user_totals = []
     for u in range(ratings.n_users):
-        own = ratings.item[ratings.ptr[u] : ratings.ptr[u + 1]]
-        if len(own) > LEAST:
-            found.append(BETA * similar[np.ix_(own, own)].sum(axis=1))
-    totals = np.concatenate(found)
+        user_items = ratings.item[ratings.ptr[u] : ratings.ptr[u + 1]]
+        if len(user_items) > LEAST:
+            user_totals.append(BETA * similar[np.ix_(user_items, user_items)].sum(axis=1))
+    totals = np.concatenate(user_totals)
     share, _ = np.histogram(totals, np.array(EDGES))
     return {
         "below": float((totals < CLAIMED).mean()),
@@ -70,16 +70,16 @@ def work(sources: Sources, key: Key) -> Values:
 def draw(results: Results) -> Iterable[Panel]:
     """One curve a start: the share of ratings in each band of 20."""
     for data in results.asked.data:
-        curves = []
-        for start, words in STARTS.items():
+        feature_interactions = []
+        for start, label in STARTS.items():
             for row in results.where(data=data, start=start).rows:
                 middle = [x + 10.0 for x in EDGES[:-1]]
-                curves.append(Curve(words, middle, row.values["shares"]))
+                feature_interactions.append(Curve(label, middle, row.values["shares"]))
         yield Panel(
             f"{data}: |S_i| I_u at the start, beta 10",
             "total similarity",
             "share of ratings, bands of 20",
-            tuple(curves),
+            tuple(feature_interactions),
             note="The paper draws points of |S_i| I_u below 500; its figure is not in the "
             "text at hand.",
         )
@@ -88,27 +88,27 @@ def draw(results: Results) -> Iterable[Panel]:
 def judge(results: Results) -> Verdict:
     """How much lies below C = 10 with each start."""
     below = {start: results.mean("below", start=start) or 0.0 for start in STARTS}
-    least = {start: results.mean("least", start=start) or 0.0 for start in STARTS}
-    words = "; ".join(
-        f"{STARTS[start]}: {100 * below[start]:.2f} % below 10, least {least[start]:.2g}"
+    lowest = {start: results.mean("least", start=start) or 0.0 for start in STARTS}
+    listing = "; ".join(
+        f"{STARTS[start]}: {100 * below[start]:.2f} % below 10, least {lowest[start]:.2g}"
         for start in STARTS
     )
     numbers = {f"below {start}": value for start, value in below.items()}
-    fits = [start for start in STARTS if least[start] >= CLAIMED]
+    fits = [start for start in STARTS if lowest[start] >= CLAIMED]
     if len(fits) == len(STARTS):
-        return Verdict("holds", words, numbers)
+        return Verdict("holds", listing, numbers)
     if fits:
         which = " and ".join(STARTS[start] for start in fits)
         return Verdict(
             "holds in one reading",
-            f"with a start {which} (the start is not printed). {words}",
+            f"with a start {which} (the start is not printed). {listing}",
             numbers,
         )
-    said = (
-        f"as a bound of all ratings, which the sensitivity of Algorithm 1 needs. {words}. The "
+    reason = (
+        f"as a bound of all ratings, which the sensitivity of Algorithm 1 needs. {listing}. The "
         "start that figure 2 is drawn from is not printed: these are two readings of it"
     )
-    return Verdict("does not hold", said, numbers)
+    return Verdict("does not hold", reason, numbers)
 
 
 FIGURE2 = Experiment(

@@ -20,12 +20,12 @@ CLOSE = 0.02
 """Within so much of its best an error counts as "not much" lost: chosen here."""
 
 
-def judged(results: Results, told: dict[str, tuple[bool, str]], tried: str) -> Verdict:
+def judged(results: Results, judgements: dict[str, tuple[bool, str]], tried: str) -> Verdict:
     """One verdict from one truth a reading."""
-    reason = "; ".join(f"{WORDS.get(name, name)}: {words}" for name, (_, words) in told.items())
-    right = [name for name, (good, _) in told.items() if good]
+    reason = "; ".join(f"{WORDS.get(name, name)}: {text}" for name, (_, text) in judgements.items())
+    right = [name for name, (good, _) in judgements.items() if good]
     numbers: dict[str, float] = {}
-    if len(right) == len(told) and told:
+    if len(right) == len(judgements) and judgements:
         return Verdict("holds", f"{reason}. {tried}", numbers)
     if right:
         which = " and ".join(WORDS.get(name, name) for name in right)
@@ -35,13 +35,13 @@ def judged(results: Results, told: dict[str, tuple[bool, str]], tried: str) -> V
 
 def first_data(results: Results) -> Results:
     """The usual data set, without the long chains, which have a verdict of their own."""
-    here = results.where(data=results.asked.data[0])
-    return here.only(lambda row: row.key.get("steps") != LONG)
+    subset = results.where(data=results.asked.data[0])
+    return subset.only(lambda row: row.key.get("steps") != LONG)
 
 
-def bases(here: Results) -> dict[str, float]:
+def bases(subset: Results) -> dict[str, float]:
     """RMSE of COS and PCC."""
-    return {name: here.mean("rmse", model=name) or 9.0 for name in BASES}
+    return {name: subset.mean("rmse", model=name) or 9.0 for name in BASES}
 
 
 def better_sgd(results: Results) -> Verdict:
@@ -59,58 +59,62 @@ def better_chain(results: Results) -> Verdict:
     return _better(first_data(results), "DPPS-PNBM", (0.1 * TAU, 1.0 * TAU))
 
 
-def _better(here: Results, model: str, at: Iterable[float]) -> Verdict:
-    base = bases(here)
-    told = {}
+def _better(subset: Results, model: str, at: Iterable[float]) -> Verdict:
+    base = bases(subset)
+    judgements = {}
     for reading in WORDS:
-        found = {
-            epsilon: here.mean("rmse", model=model, reading=reading, epsilon=epsilon)
+        measured = {
+            epsilon: subset.mean("rmse", model=model, reading=reading, epsilon=epsilon)
             for epsilon in at
         }
-        known = {e: value for e, value in found.items() if value is not None}
-        if not known:
+        available = {e: value for e, value in measured.items() if value is not None}
+        if not available:
             continue
-        good = all(value < min(base.values()) for value in known.values())
-        some = ", ".join(f"{v:.3f} at epsilon {e:g}" for e, v in known.items())
-        told[reading] = (good, some)
-    words = ", ".join(f"{name} {value:.3f}" for name, value in base.items())
-    largest = {name: here.mean("largest", model=name) or 0.0 for name in base}
-    other = ", ".join(f"{name} {value:.3f}" for name, value in largest.items())
+        good = all(value < min(base.values()) for value in available.values())
+        listing = ", ".join(f"{v:.3f} at epsilon {e:g}" for e, v in available.items())
+        judgements[reading] = (good, listing)
+    base_listing = ", ".join(f"{name} {value:.3f}" for name, value in base.items())
+    largest = {name: subset.mean("largest", model=name) or 0.0 for name in base}
+    largest_listing = ", ".join(f"{name} {value:.3f}" for name, value in largest.items())
     verdict = judged(
-        here,
-        told,
-        f"PCC and COS without noise: {words}, with neighbours of largest |s|; with those of "
-        f"largest s, which the paper leaves open as well: {other}. {ONE_POINT}",
+        subset,
+        judgements,
+        f"PCC and COS without noise: {base_listing}, with neighbours of largest |s|; with those of "
+        f"largest s, which the paper leaves open as well: {largest_listing}. {ONE_POINT}",
     )
     if verdict.outcome == "does not hold":
         return verdict
     harder = [
         WORDS[reading]
         for reading in WORDS
-        if _all_below(here, model, reading, at, min(largest.values()))
+        if _all_below(subset, model, reading, at, min(largest.values()))
     ]
     if harder:
-        rest = f". Against those of largest s too: {' and '.join(harder)}"
+        addition = f". Against those of largest s too: {' and '.join(harder)}"
     else:
-        rest = ". Against those of largest s in neither reading"
+        addition = ". Against those of largest s in neither reading"
     outcome = verdict.outcome if harder else "holds in one reading"
-    return Verdict(outcome, verdict.reason + rest, verdict.numbers)
+    return Verdict(outcome, verdict.reason + addition, verdict.numbers)
 
 
-def _all_below(here: Results, model: str, reading: str, at: Iterable[float], limit: float) -> bool:
-    found = [here.mean("rmse", model=model, reading=reading, epsilon=epsilon) for epsilon in at]
-    known = [each for each in found if each is not None]
-    return bool(known) and max(known) < limit
+def _all_below(
+    subset: Results, model: str, reading: str, at: Iterable[float], limit: float
+) -> bool:
+    measured = [
+        subset.mean("rmse", model=model, reading=reading, epsilon=epsilon) for epsilon in at
+    ]
+    available = [error for error in measured if error is not None]
+    return bool(available) and max(available) < limit
 
 
 def factors_large(results: Results) -> Verdict:
     """Figure 3: DPSGD-MF at 20 little above its own without noise, and below PCC and COS."""
-    here = first_data(results)
-    base = bases(here)
-    large = here.mean("rmse", model="DPSGD-MF", epsilon=20.0) or 9.0
-    plain = here.mean("rmse", model="DPSGD-MF", epsilon=None) or 9.0
+    subset = first_data(results)
+    base = bases(subset)
+    large = subset.mean("rmse", model="DPSGD-MF", epsilon=20.0) or 9.0
+    plain = subset.mean("rmse", model="DPSGD-MF", epsilon=None) or 9.0
     good = large < plain + CLOSE and large < min(base.values())
-    words = (
+    reason = (
         f"{large:.3f} at epsilon 20, {plain:.3f} with its noise off, COS {base['COS']:.3f}, "
         f'PCC {base["PCC"]:.3f} ("not much" is {CLOSE} here). It loses little, and is better '
         "than PCC and not than COS"
@@ -118,50 +122,54 @@ def factors_large(results: Results) -> Verdict:
         else f"{large:.3f} at epsilon 20, {plain:.3f} with its noise off, COS "
         f"{base['COS']:.3f}, PCC {base['PCC']:.3f}"
     )
-    words += (
+    reason += (
         ". DPSGD-MF is that of [4], which this paper does not print, with our shares of "
         "epsilon and clamps, and one set of values at every epsilon"
     )
-    return Verdict("holds" if good else "does not hold", words)
+    return Verdict("holds" if good else "does not hold", reason)
 
 
 def factors_small(results: Results) -> Verdict:
     """Figure 3: DPSGD-MF loses fast below, PNBM does not."""
-    here = first_data(results)
-    told = {}
-    fall = _gain(here, "DPSGD-MF")
+    subset = first_data(results)
+    judgements = {}
+    fall = _gain(subset, "DPSGD-MF")
     for reading in WORDS:
-        own = _gain(here, "DPSGD-PNBM", reading=reading)
-        if own is not None and fall is not None:
-            words = f"from epsilon 20 to 1 DPSGD-MF {fall:+.3f}, DPSGD-PNBM {own:+.3f}"
-            told[reading] = (fall > 2 * own, words)
-    return judged(here, told, f"RMSE. {ONE_POINT}")
+        neighbour_gain = _gain(subset, "DPSGD-PNBM", reading=reading)
+        if neighbour_gain is not None and fall is not None:
+            text = f"from epsilon 20 to 1 DPSGD-MF {fall:+.3f}, DPSGD-PNBM {neighbour_gain:+.3f}"
+            judgements[reading] = (fall > 2 * neighbour_gain, text)
+    return judged(subset, judgements, f"RMSE. {ONE_POINT}")
 
 
-def _gain(here: Results, model: str, **more: object) -> float | None:
-    few = here.mean("rmse", model=model, epsilon=1.0, **more)
-    many = here.mean("rmse", model=model, epsilon=20.0, **more)
-    return None if few is None or many is None else few - many
+def _gain(subset: Results, model: str, **criteria: object) -> float | None:
+    small_epsilon_error = subset.mean("rmse", model=model, epsilon=1.0, **criteria)
+    large_epsilon_error = subset.mean("rmse", model=model, epsilon=20.0, **criteria)
+    return (
+        None
+        if small_epsilon_error is None or large_epsilon_error is None
+        else small_epsilon_error - large_epsilon_error
+    )
 
 
 def chains_accurate(results: Results) -> Verdict:
     """Figure 4: DPPS-PNBM at .1 x 200 and at 1 x 200 hardly behind PCC. DPPS-MF, whose
     steps depend on epsilon, is judged over the printed ones (grid.py)."""
-    here = first_data(results)
-    limit = bases(here)["PCC"] + CLOSE
-    told = {}
+    subset = first_data(results)
+    limit = bases(subset)["PCC"] + CLOSE
+    judgements = {}
     for reading in WORDS:
         rows = [
-            here.mean("rmse", model="DPPS-PNBM", reading=reading, epsilon=at)
+            subset.mean("rmse", model="DPPS-PNBM", reading=reading, epsilon=at)
             for at in (0.1 * TAU, 1.0 * TAU)
         ]
         if None not in rows:
-            low, high = (float(each or 0.0) for each in rows)
-            words = f"{low:.3f} at .1 x 200, {high:.3f} at 1 x 200"
-            told[reading] = (max(low, high) < limit, words)
+            low, high = (float(error or 0.0) for error in rows)
+            text = f"{low:.3f} at .1 x 200, {high:.3f} at 1 x 200"
+            judgements[reading] = (max(low, high) < limit, text)
     return judged(
-        here,
-        told,
+        subset,
+        judgements,
         f"At most {limit:.3f}, the error of PCC and {CLOSE} more, counts as accurate: chosen "
         "here. DPPS-MF is judged with its printed steps under `grid`",
     )
@@ -169,20 +177,20 @@ def chains_accurate(results: Results) -> Verdict:
 
 def longer_chains(results: Results) -> Verdict:
     """Section 5.2: has the error settled? 300 steps against 100."""
-    here = results.where(data=results.asked.data[0])
-    told = {}
+    subset = results.where(data=results.asked.data[0])
+    judgements = {}
     for reading in WORDS:
         same = {"model": "DPPS-PNBM", "reading": reading, "epsilon": 1.0 * TAU}
-        long = here.mean("rmse", steps=LONG, **same)
-        short = here.mean("rmse", seed=0, steps=STEPS, **same)
+        long = subset.mean("rmse", steps=LONG, **same)
+        short = subset.mean("rmse", seed=0, steps=STEPS, **same)
         if long is not None and short is not None:
-            words = f"{short:.3f} after {STEPS} steps, {long:.3f} after {LONG}"
-            told[reading] = (abs(long - short) < SETTLED, words)
-    if not told:
+            text = f"{short:.3f} after {STEPS} steps, {long:.3f} after {LONG}"
+            judgements[reading] = (abs(long - short) < SETTLED, text)
+    if not judgements:
         return Verdict("not run", "long chains are not part of a quick run")
     return judged(
-        here,
-        told,
+        subset,
+        judgements,
         f"Of one fold; a change below {SETTLED} counts as settled, which is all that errors "
         "tell. It is an assumption of the paper and not a finding; the number of its steps is "
         "not printed, and no theorem bounds delta for a finite chain",
@@ -191,17 +199,17 @@ def longer_chains(results: Results) -> Verdict:
 
 def chain_better(results: Results) -> Verdict:
     """Figure 6: at the same rating-level epsilon of 1, DPPS below DPSGD."""
-    here = first_data(results)
-    told = {}
+    subset = first_data(results)
+    judgements = {}
     for reading in WORDS:
-        chain = here.mean("rmse", model="DPPS-PNBM", reading=reading, epsilon=1.0 * TAU)
-        descent = here.mean("rmse", model="DPSGD-PNBM", reading=reading, epsilon=1.0)
+        chain = subset.mean("rmse", model="DPPS-PNBM", reading=reading, epsilon=1.0 * TAU)
+        descent = subset.mean("rmse", model="DPSGD-PNBM", reading=reading, epsilon=1.0)
         if chain is not None and descent is not None:
-            words = f"DPPS {chain:.3f} (1 x 200), DPSGD {descent:.3f} (1)"
-            told[reading] = (chain < descent, words)
+            text = f"DPPS {chain:.3f} (1 x 200), DPSGD {descent:.3f} (1)"
+            judgements[reading] = (chain < descent, text)
     return judged(
-        here,
-        told,
+        subset,
+        judgements,
         "A mean of 1 for each rating is an epsilon of 200 for a person: the two promises "
         "are not of one kind",
     )
@@ -209,65 +217,67 @@ def chain_better(results: Results) -> Verdict:
 
 def sizes_flat(results: Results) -> Verdict:
     """Figure 5: PNBM varies less with N than PCC and COS."""
-    here = first_data(results)
-    base = {name: _range(here, model=name) for name in BASES}
-    told = {}
+    subset = first_data(results)
+    base = {name: _range(subset, model=name) for name in BASES}
+    judgements = {}
     for reading in WORDS:
-        own = {
-            model: _range(here, model=model, reading=reading)
+        ranges = {
+            model: _range(subset, model=model, reading=reading)
             for model in ("DPSGD-PNBM", "DPPS-PNBM")
         }
-        if all(own.values()):
-            words = ", ".join(f"{m} {r:.3f}" for m, r in own.items())
-            told[reading] = (max(own.values()) < min(base.values()), words)
-    words = ", ".join(f"{name} {value:.3f}" for name, value in base.items())
-    some = ", ".join(
-        f"{model} {_range(here, FROM, model=model, **more):.3f}"
-        for model, more in (
+        if all(ranges.values()):
+            listing = ", ".join(f"{m} {r:.3f}" for m, r in ranges.items())
+            judgements[reading] = (max(ranges.values()) < min(base.values()), listing)
+    listing = ", ".join(f"{name} {value:.3f}" for name, value in base.items())
+    code_listing = ", ".join(
+        f"{model} {_range(subset, FROM, model=model, **criteria):.3f}"
+        for model, criteria in (
             ("DPSGD-PNBM", {"reading": "code"}),
             ("DPPS-PNBM", {"reading": "code"}),
             *((name, {}) for name in BASES),
         )
     )
     return judged(
-        here,
-        told,
-        f"Largest less least RMSE over N from {NEAR[0]} to {NEAR[-1]}; {words}. From N {FROM} "
-        f"on, with that program: {some}. Which N figure 5 has is not in the text",
+        subset,
+        judgements,
+        f"Largest less least RMSE over N from {NEAR[0]} to {NEAR[-1]}; {listing}. From N {FROM} "
+        f"on, with that program: {code_listing}. Which N figure 5 has is not in the text",
     )
 
 
 def sizes_small(results: Results) -> Verdict:
     """Figure 5: PNBM is best with fewer neighbours than PCC and COS."""
-    here = first_data(results)
-    base = {name: _best(here, model=name) for name in BASES}
-    told = {}
+    subset = first_data(results)
+    base = {name: _best(subset, model=name) for name in BASES}
+    judgements = {}
     for reading in WORDS:
-        own = {
-            model: _best(here, model=model, reading=reading)
+        best_sizes = {
+            model: _best(subset, model=model, reading=reading)
             for model in ("DPSGD-PNBM", "DPPS-PNBM")
         }
-        words = ", ".join(f"{m} N {n}" for m, n in own.items())
-        told[reading] = (max(own.values()) < min(base.values()), words)
-    words = ", ".join(
-        f"{name} N {n} ({_errors(here, model=name).get(n, 0.0):.3f}, at 900 "
-        f"{_errors(here, model=name).get(900, 0.0):.3f})"
+        listing = ", ".join(f"{m} N {n}" for m, n in best_sizes.items())
+        judgements[reading] = (max(best_sizes.values()) < min(base.values()), listing)
+    listing = ", ".join(
+        f"{name} N {n} ({_errors(subset, model=name).get(n, 0.0):.3f}, at 900 "
+        f"{_errors(subset, model=name).get(900, 0.0):.3f})"
         for name, n in base.items()
     )
-    return judged(here, told, f"N of the least error; {words}, where the paper takes 900 for both")
+    return judged(
+        subset, judgements, f"N of the least error; {listing}, where the paper takes 900 for both"
+    )
 
 
-def _errors(here: Results, **same: object) -> dict[int, float]:
-    found = {n: here.mean(f"n{n}", **same) for n in NEAR}
-    return {n: value for n, value in found.items() if value is not None}
+def _errors(subset: Results, **same: object) -> dict[int, float]:
+    errors = {n: subset.mean(f"n{n}", **same) for n in NEAR}
+    return {n: value for n, value in errors.items() if value is not None}
 
 
-def _range(here: Results, least: int = 0, **same: object) -> float:
-    told = _errors(here, **same).items()
-    found = [error for n, error in told if n >= least]
-    return max(found) - min(found) if found else 0.0
+def _range(subset: Results, smallest: int = 0, **same: object) -> float:
+    size_errors = _errors(subset, **same).items()
+    selected = [error for n, error in size_errors if n >= smallest]
+    return max(selected) - min(selected) if selected else 0.0
 
 
-def _best(here: Results, **same: object) -> int:
-    found = _errors(here, **same)
-    return min(found, key=lambda n: found[n]) if found else 0
+def _best(subset: Results, **same: object) -> int:
+    errors = _errors(subset, **same)
+    return min(errors, key=lambda n: errors[n]) if errors else 0

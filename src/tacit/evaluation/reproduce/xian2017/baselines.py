@@ -40,16 +40,16 @@ NEAR = 0.01
 """RMSE within which a curve is said not to deviate, and a difference is none."""
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """The figure, and every reading at some epsilons."""
-    yield from crossed(asked, ("SGDBase++", "ALSBase++", *BASES))
-    for data in asked.data:
-        if data in ("ml-1m", "netflix") and asked.data[0] != data:
+    yield from crossed(request, ("SGDBase++", "ALSBase++", *BASES))
+    for data in request.data:
+        if data in ("ml-1m", "netflix") and request.data[0] != data:
             continue  # one set is enough for readings
-        for seed in asked.splits:
+        for seed in request.splits:
             half = {"data": data, "split": EIGHTY, "seed": seed, "epsilon": 1.0}
             yield half | {"name": "SGDBase++", "reading": "no factors"}
-            if asked.quick:
+            if request.quick:
                 continue
             for name, readings in OPEN.items():
                 for reading in readings:
@@ -64,20 +64,23 @@ def draw(results: Results) -> Iterable[Panel]:
             same = {"data": data, "split": split, "reading": PRINTED}
             if not results.where(**same):
                 continue
-            curves = [
+            feature_interactions = [
                 Curve.of(name, results.along("epsilon", "rmse", name=name, **same))
                 for name in BASES
             ]
             over = results.along("epsilon", "rmse", name="DPSS++", **same)
             for name in ("SGDBase++", "ALSBase++"):
                 level = results.mean("rmse", name=name, **same)
-                curves.append(Curve.level(name, level or 0.0, over))
-            for title, shown in (("", curves), (" without DPSAOut++", curves[:2] + curves[3:])):
+                feature_interactions.append(Curve.level(name, level or 0.0, over))
+            for title, visible in (
+                ("", feature_interactions),
+                (" without DPSAOut++", feature_interactions[:2] + feature_interactions[3:]),
+            ):
                 yield Panel(
                     f"{data}, {split}{title}",
                     "epsilon",
                     "RMSE",
-                    tuple(shown),
+                    tuple(visible),
                     log_x=True,
                     note="The paper's curves survive in words only.",
                 )
@@ -93,14 +96,15 @@ def tables(results: Results) -> Iterable[PaperTable]:
         for name, readings in OPEN.items():
             for reading in (PRINTED, *readings):
                 same = {"data": data, "split": EIGHTY, "reading": reading}
-                found = [
-                    results.mean("rmse", name=name, epsilon=each, **same) for each in OPEN_EPSILONS
+                errors = [
+                    results.mean("rmse", name=name, epsilon=number, **same)
+                    for number in OPEN_EPSILONS
                 ]
-                if None not in found:
-                    told = (f"{each:.4f}" for each in found)
-                    rows.append((name, reading, *told))
+                if None not in errors:
+                    cells = (f"{number:.4f}" for number in errors)
+                    rows.append((name, reading, *cells))
         if len(rows) > len(OPEN):
-            titles = (f"epsilon {each:g}" for each in OPEN_EPSILONS)
+            titles = (f"epsilon {number:g}" for number in OPEN_EPSILONS)
             yield PaperTable(
                 f"Readings on {data}, 80/20 (RMSE)", ("algorithm", "reading", *titles), tuple(rows)
             )
@@ -108,8 +112,8 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 def tried(results: Results, name: str) -> str:
     """The open readings of an algorithm that were run."""
-    seen = {row.key["reading"] for row in results.where(name=name).rows}
-    return ", ".join(each for each in OPEN[name] if each in seen) or "none"
+    run_readings = {row.key["reading"] for row in results.where(name=name).rows}
+    return ", ".join(reading for reading in OPEN[name] if reading in run_readings) or "none"
 
 
 def _readings(results: Results, name: str, limit: float) -> list[str]:
@@ -118,8 +122,10 @@ def _readings(results: Results, name: str, limit: float) -> list[str]:
     data = results.asked.data[0]
     good = []
     for reading in OPEN[name]:
-        found = [error(results, name, each, reading=reading, data=data) for each in OPEN_EPSILONS]
-        if all(each <= limit for each in found):
+        errors = [
+            error(results, name, number, reading=reading, data=data) for number in OPEN_EPSILONS
+        ]
+        if all(number <= limit for number in errors):
             good.append(reading)
     return good
 
@@ -133,109 +139,111 @@ def judge_near(results: Results) -> Verdict:
         )
         for name, base in BASES.items()
     }
-    words = ", ".join(f"{name} +{most:.3f}" for name, most in away.items())
-    near = [name for name, most in away.items() if most <= NEAR]
+    listing = ", ".join(f"{name} +{gap:.3f}" for name, gap in away.items())
+    near = [name for name, gap in away.items() if gap <= NEAR]
     data = results.asked.data[0]
     base = error(results, "ALSBase++", 1.0, data=data)
     good = _readings(results, "DPSAOut++", base + 0.05)
     good = [each for each in good if each != "folded"]
-    said = (
-        f"at most above its baseline, on {on_set(results)}: {words}. DPSS++ stays because "
+    reason = (
+        f"at most above its baseline, on {on_set(results)}: {listing}. DPSS++ stays because "
         "with the printed rate of .001 its factors hardly move: mean and biases alone, which "
         "have no noise, give "
         f"{error(results, 'SGDBase++', 1, reading='no factors', data=data):.4f} on {data} and "
         f"SGDBase++ {error(results, 'SGDBase++', 1, data=data):.4f}"
     )
     if len(near) == len(BASES):
-        return Verdict("holds", said, away)
+        return Verdict("holds", reason, away)
     if good:
-        said += (
+        reason += (
             f". DPSAOut++ stays within .05 (chosen here) only if {', '.join(good)}: p_max and "
             "q_max cut the noisy vectors, which is not printed, and leave little but the biases"
         )
-        return Verdict("holds in one reading", said, away)
-    said += (
+        return Verdict("holds in one reading", reason, away)
+    reason += (
         ". Readings tried for DPSAOut++: "
         + tried(results, "DPSAOut++")
         + "; its noise on one vector is 1280/(epsilon n) x Gamma(5)"
     )
-    return Verdict("does not hold", said, away)
+    return Verdict("does not hold", reason, away)
 
 
 def judge_small(results: Results) -> Verdict:
     """Algorithms 2 and 3 from .01 down to the least epsilon, on the sparser set: figure
     1(b) is told after it, and the noise of Algorithm 2 shows only where ratings are few."""
-    least = min(epsilons(results.asked))
-    sparse = next((each for each in SPARSE if each in results.asked.data), None)
+    smallest = min(epsilons(results.asked))
+    sparse = next((name for name in SPARSE if name in results.asked.data), None)
     data = sparse or main_set(results)
     worse = {
-        name: error(results, name, least, data=data) - error(results, name, 0.01, data=data)
+        name: error(results, name, smallest, data=data) - error(results, name, 0.01, data=data)
         for name in ("DPSAObj++", "DPSAOut++")
     }
-    output = error(results, "DPSAOut++", least, data=data)
-    others = max(error(results, each, least, data=data) for each in ("DPSS++", "DPSAObj++"))
-    said = (
-        f"from epsilon .01 to {least:g} on {data}: DPSAObj++ {worse['DPSAObj++']:+.4f}, "
-        f"DPSAOut++ {worse['DPSAOut++']:+.4f}; at {least:g} output perturbation has "
-        f"{output:.3f} and the worst of the others {others:.3f}"
+    output = error(results, "DPSAOut++", smallest, data=data)
+    worst_other = max(error(results, name, smallest, data=data) for name in ("DPSS++", "DPSAObj++"))
+    reason = (
+        f"from epsilon .01 to {smallest:g} on {data}: DPSAObj++ {worse['DPSAObj++']:+.4f}, "
+        f"DPSAOut++ {worse['DPSAOut++']:+.4f}; at {smallest:g} output perturbation has "
+        f"{output:.3f} and the worst of the others {worst_other:.3f}"
     )
-    right = worse["DPSAObj++"] > NEAR and output > others
+    right = worse["DPSAObj++"] > NEAR and output > worst_other
     if right:
-        return Verdict("holds", said, worse)
-    said += (
+        return Verdict("holds", reason, worse)
+    reason += (
         ". Output perturbation is as poor above .01; the noise of Algorithm 2 is divided by the "
         "number of ratings, so it shows only where they are few"
     )
     if sparse != "netflix":
-        said = (
+        reason = (
             "figure 1(b) is most likely Netflix-1M, the sparser set of 38,000 ratings, which "
-            f"needs {where_to_put(('netflix',))} below the folder of --data. Not seen {said}"
+            f"needs {where_to_put(('netflix',))} below the folder of --data. Not seen {reason}"
         )
-        return Verdict("not run", said, worse)
-    return Verdict("does not hold", said, worse)
+        return Verdict("not run", reason, worse)
+    return Verdict("does not hold", reason, worse)
 
 
 def judge_als(results: Results) -> Verdict:
     """Algorithms 2 and 3 against 1, above .01."""
-    above = [each for each in epsilons(results.asked) if each > 0.01]
+    above = [number for number in epsilons(results.asked) if number > 0.01]
     gain = {
-        name: min(error(results, "DPSS++", each) - error(results, name, each) for each in above)
+        name: min(
+            error(results, "DPSS++", number) - error(results, name, number) for number in above
+        )
         for name in ("DPSAObj++", "DPSAOut++")
     }
-    said = (
+    reason = (
         f"least gain over DPSS++ above epsilon .01 on {on_set(results)}: DPSAObj++ "
         f"{gain['DPSAObj++']:+.3f}, DPSAOut++ {gain['DPSAOut++']:+.3f}"
     )
-    if all(each > 0 for each in gain.values()):
-        return Verdict("holds", said, gain)
+    if all(number > 0 for number in gain.values()):
+        return Verdict("holds", reason, gain)
     data = results.asked.data[0]
-    least = min(error(results, "DPSS++", each, data=data) for each in above)
-    good = _readings(results, "DPSAOut++", least)
+    lowest = min(error(results, "DPSS++", number, data=data) for number in above)
+    good = _readings(results, "DPSAOut++", lowest)
     if good and gain["DPSAObj++"] > 0:
-        return Verdict("holds in one reading", f"{said}; with {', '.join(good)}", gain)
-    seen = "it is seen for objective perturbation and" if gain["DPSAObj++"] > 0 else ""
-    said += (
-        f": {seen} not for output perturbation, with P and Q as printed and with its readings "
+        return Verdict("holds in one reading", f"{reason}; with {', '.join(good)}", gain)
+    success_clause = "it is seen for objective perturbation and" if gain["DPSAObj++"] > 0 else ""
+    reason += (
+        f": {success_clause} not for output perturbation, with P and Q as printed and with its readings "
         + tried(results, "DPSAOut++")
     )
-    return Verdict("does not hold", said, gain)
+    return Verdict("does not hold", reason, gain)
 
 
 def judge_best(results: Results) -> Verdict:
     """Algorithm 2 against the others everywhere."""
     gain = min(
-        min(error(results, other, each) for other in ("DPSS++", "DPSAOut++"))
-        - error(results, "DPSAObj++", each)
-        for each in epsilons(results.asked)
+        min(error(results, rival, epsilon) for rival in ("DPSS++", "DPSAOut++"))
+        - error(results, "DPSAObj++", epsilon)
+        for epsilon in epsilons(results.asked)
     )
-    found = [error(results, "DPSAObj++", each) for each in epsilons(results.asked)]
-    said = (
+    errors = [error(results, "DPSAObj++", epsilon) for epsilon in epsilons(results.asked)]
+    reason = (
         f"least gain over the next best {gain:+.3f} on {on_set(results)}; from "
-        f"{min(found):.4f} to {max(found):.4f} over all epsilons. It is stable because its "
+        f"{min(errors):.4f} to {max(errors):.4f} over all epsilons. It is stable because its "
         "noise is divided by the number of ratings while the loss is a sum"
     )
     right = gain > 0
-    return Verdict("holds" if right else "does not hold", said)
+    return Verdict("holds" if right else "does not hold", reason)
 
 
 def judge_data(results: Results) -> Verdict:
@@ -247,12 +255,12 @@ def judge_data(results: Results) -> Verdict:
         name: error(results, name, 1.0, data=sparse) - error(results, name, 1.0, data="ml-1m")
         for name in BASES
     }
-    words = ", ".join(f"{name} {each:+.3f}" for name, each in gain.items())
-    said = f"{sparse} less ml-1m at epsilon 1: {words}"
+    listing = ", ".join(f"{name} {each:+.3f}" for name, each in gain.items())
+    reason = f"{sparse} less ml-1m at epsilon 1: {listing}"
     if sparse == "netflix-100":
-        said += " (100 films stand for Netflix-1M, whose 3,999 are not given)"
+        reason += " (100 films stand for Netflix-1M, whose 3,999 are not given)"
     right = all(each > 0 for each in gain.values())
-    return Verdict("holds" if right else "does not hold", said, gain)
+    return Verdict("holds" if right else "does not hold", reason, gain)
 
 
 BASELINES = Experiment(

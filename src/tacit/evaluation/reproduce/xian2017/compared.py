@@ -40,14 +40,14 @@ SETTINGS = "as in figure 1"
 SPLIT = "80/20 by seed; on small sets ten folds too"
 
 
-def plus_keys(asked: Wanted) -> Iterable[Key]:
+def plus_keys(request: Wanted) -> Iterable[Key]:
     """All six."""
-    return crossed(asked, [name for pair in PAIRS for name in pair])
+    return crossed(request, [name for pair in PAIRS for name in pair])
 
 
-def other_keys(asked: Wanted) -> Iterable[Key]:
+def other_keys(request: Wanted) -> Iterable[Key]:
     """Three of ours and two of theirs."""
-    return crossed(asked, (*OURS, *OTHERS))
+    return crossed(request, (*OURS, *OTHERS))
 
 
 def draw_plus(results: Results) -> Iterable[Panel]:
@@ -68,44 +68,46 @@ def _panels(results: Results, data: str, names: Sequence[str], title: str) -> It
         same = {"data": data, "split": split}
         if not results.where(**same):
             continue
-        curves = (
+        feature_interactions = (
             Curve.of(name, results.along("epsilon", "rmse", name=name, **same)) for name in names
         )
-        yield Panel(f"{title}, {split}", "epsilon", "RMSE", tuple(curves), log_x=True)
+        yield Panel(f"{title}, {split}", "epsilon", "RMSE", tuple(feature_interactions), log_x=True)
 
 
 def judge_plus(results: Results) -> Verdict:
     """Mean gain of the implicit term over all epsilons."""
     budgets = epsilons(results.asked)
     gain = {
-        better: sum(error(results, plain, each) - error(results, better, each) for each in budgets)
+        better: sum(
+            error(results, plain, number) - error(results, better, number) for number in budgets
+        )
         / len(budgets)
         for plain, better in PAIRS
     }
-    words = ", ".join(f"{name} {each:+.4f}" for name, each in gain.items())
-    said = f"mean gain over SVD on {on_set(results)}: {words}"
-    if all(each > NOTHING for each in gain.values()):
-        return Verdict("holds", said, gain)
-    seen = [name for name, each in gain.items() if each > NOTHING]
-    if seen:
-        said += f". It is seen for {', '.join(seen)}; a smaller gain than {NOTHING} is none"
-    said += (
+    listing = ", ".join(f"{name} {number:+.4f}" for name, number in gain.items())
+    reason = f"mean gain over SVD on {on_set(results)}: {listing}"
+    if all(number > NOTHING for number in gain.values()):
+        return Verdict("holds", reason, gain)
+    gaining = [name for name, number in gain.items() if number > NOTHING]
+    if gaining:
+        reason += f". It is seen for {', '.join(gaining)}; a smaller gain than {NOTHING} is none"
+    reason += (
         ". The implicit term of formula 4, as printed, is one number a person, the same in "
         "every factor, and no step changes it"
     )
-    return Verdict("does not hold", said, gain)
+    return Verdict("does not hold", reason, gain)
 
 
 def judge_objective(results: Results) -> Verdict:
     """Objective perturbation of SVD++ against all others above .01."""
     names = [name for pair in PAIRS for name in pair if "Obj" not in name]
     gain = min(
-        min(error(results, name, each) for name in names) - error(results, "DPSAObj++", each)
-        for each in epsilons(results.asked)
-        if each > 0.01
+        min(error(results, name, epsilon) for name in names) - error(results, "DPSAObj++", epsilon)
+        for epsilon in epsilons(results.asked)
+        if epsilon > 0.01
     )
-    said = f"least gain over the best of the others {gain:+.3f} on {on_set(results)}"
-    return Verdict("holds" if gain > 0 else "does not hold", said)
+    reason = f"least gain over the best of the others {gain:+.3f} on {on_set(results)}"
+    return Verdict("holds" if gain > 0 else "does not hold", reason)
 
 
 def judge_other(results: Results) -> Verdict:
@@ -113,44 +115,46 @@ def judge_other(results: Results) -> Verdict:
     rivals = {"DPSS++": "PSGD", "DPSAObj++": "PALS", "DPSAOut++": "PALS"}
     gain = {
         name: min(
-            error(results, rival, each) - error(results, name, each)
-            for each in epsilons(results.asked)
+            error(results, rival, number) - error(results, name, number)
+            for number in epsilons(results.asked)
         )
         for name, rival in rivals.items()
     }
-    words = ", ".join(f"{name} over {rivals[name]} {each:+.3f}" for name, each in gain.items())
-    said = (
-        f"least gain over all epsilons on {on_set(results)}: {words}. {RIVALS}. The mean and "
+    listing = ", ".join(
+        f"{name} over {rivals[name]} {number:+.3f}" for name, number in gain.items()
+    )
+    reason = (
+        f"least gain over all epsilons on {on_set(results)}: {listing}. {RIVALS}. The mean and "
         "biases of the printed algorithms have no noise, those of PSGD and PALS pay for theirs"
     )
-    if all(each > 0 for each in gain.values()):
-        return Verdict("holds", said, gain)
+    if all(number > 0 for number in gain.values()):
+        return Verdict("holds", reason, gain)
     usual = ", ".join(
         f"{name} over {rivals[name]} "
         f"{error(results, rivals[name], 1.0) - error(results, name, 1.0):+.3f}"
         for name in rivals
     )
-    said += f". At epsilon 1 the gains are {usual}"
-    return Verdict("does not hold", said, gain)
+    reason += f". At epsilon 1 the gains are {usual}"
+    return Verdict("does not hold", reason, gain)
 
 
 def judge_large(results: Results) -> Verdict:
     """PSGD and PALS at 20 against each of ours there."""
-    found = {name: error(results, name, LARGE) for name in OTHERS}
+    rival_errors = {name: error(results, name, LARGE) for name in OTHERS}
     ours = {name: error(results, name, LARGE) for name in OURS}
-    words = ", ".join(f"{name} {each:.3f}" for name, each in (found | ours).items())
-    said = f"at epsilon 20 on {on_set(results)}: {words}. {RIVALS}"
-    best = min(found.values())
-    behind = [name for name, each in ours.items() if each >= best]
+    listing = ", ".join(f"{name} {number:.3f}" for name, number in (rival_errors | ours).items())
+    reason = f"at epsilon 20 on {on_set(results)}: {listing}. {RIVALS}"
+    best = min(rival_errors.values())
+    behind = [name for name, number in ours.items() if number >= best]
     if not behind:
-        return Verdict("holds", said, found)
+        return Verdict("holds", reason, rival_errors)
     if min(ours.values()) < best:
-        said = (
-            f"against the best of the three. {said}. {' and '.join(behind)} have more than "
+        reason = (
+            f"against the best of the three. {reason}. {' and '.join(behind)} have more than "
             "the better of their two"
         )
-        return Verdict("holds in one reading", said, found)
-    return Verdict("does not hold", said, found)
+        return Verdict("holds in one reading", reason, rival_errors)
+    return Verdict("does not hold", reason, rival_errors)
 
 
 PLUS = Experiment(

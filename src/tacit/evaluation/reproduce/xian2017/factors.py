@@ -34,12 +34,12 @@ NOTHING = 0.001
 """A smaller change is none: seeds differ by as much."""
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """Every number of factors on every split."""
-    for data in asked.data:
-        for half in halves(asked, data):
+    for data in request.data:
+        for half in halves(request, data):
             for name in NAMES:
-                for count in QUICK_COUNTS if asked.quick else COUNTS:
+                for count in QUICK_COUNTS if request.quick else COUNTS:
                     yield half | {
                         "name": name,
                         "epsilon": EPSILON,
@@ -54,11 +54,11 @@ def draw(results: Results) -> Iterable[Panel]:
         for split in (EIGHTY, TENFOLD):
             same = {"data": data, "split": split}
             if results.where(**same):
-                curves = (
+                feature_interactions = (
                     Curve.of(name, results.along("factors", "rmse", name=name, **same))
                     for name in NAMES
                 )
-                yield Panel(f"{data}, {split}", "factors", "RMSE", tuple(curves))
+                yield Panel(f"{data}, {split}", "factors", "RMSE", tuple(feature_interactions))
 
 
 def judge(results: Results) -> Verdict:
@@ -67,20 +67,20 @@ def judge(results: Results) -> Verdict:
     for name in NAMES:
         series = results.along("factors", "rmse", name=name, data=main_set(results), split=EIGHTY)
         gain[name] = series.y[0] - series.y[-1]
-    words = ", ".join(f"{name} {each:+.4f}" for name, each in gain.items())
-    said = (
+    listing = ", ".join(f"{name} {change:+.4f}" for name, change in gain.items())
+    reason = (
         f"gain from the fewest factors to the most at epsilon {EPSILON:g} (not printed) on "
-        f"{on_set(results)}: {words}"
+        f"{on_set(results)}: {listing}"
     )
-    if all(each > NOTHING for each in gain.values()):
-        return Verdict("holds", said, gain)
-    if any(each > NOTHING for each in gain.values()):
-        seen = ", ".join(n for n, each in gain.items() if each > NOTHING)
-        said += (
-            f". It is seen for {seen}; with the printed rate of .001 the factors of descent "
+    if all(change > NOTHING for change in gain.values()):
+        return Verdict("holds", reason, gain)
+    if any(change > NOTHING for change in gain.values()):
+        gaining = ", ".join(n for n, change in gain.items() if change > NOTHING)
+        reason += (
+            f". It is seen for {gaining}; with the printed rate of .001 the factors of descent "
             "hardly move"
         )
-    return Verdict("does not hold", said, gain)
+    return Verdict("does not hold", reason, gain)
 
 
 FACTORS = Experiment(

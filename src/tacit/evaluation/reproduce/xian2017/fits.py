@@ -74,26 +74,26 @@ OPEN = {
 OPEN_EPSILONS = (0.01, 1.0, 20.0)
 
 
-def epsilons(asked: Wanted) -> tuple[float, ...]:
+def epsilons(request: Wanted) -> tuple[float, ...]:
     """The budgets of a figure."""
-    return QUICK_EPSILONS if asked.quick else EPSILONS
+    return QUICK_EPSILONS if request.quick else EPSILONS
 
 
-def halves(asked: Wanted, data: str) -> Iterable[Key]:
+def halves(request: Wanted, data: str) -> Iterable[Key]:
     """The splits of a data set: 80/20 by seed, and on small sets ten folds."""
-    for seed in asked.splits:
+    for seed in request.splits:
         yield {"data": data, "split": EIGHTY, "seed": seed}
-    if data in ("ml-100k", "sample") and not asked.quick:
+    if data in ("ml-100k", "sample") and not request.quick:
         for fold in range(FOLDS):
             yield {"data": data, "split": TENFOLD, "seed": fold}
 
 
-def crossed(asked: Wanted, names: Iterable[str]) -> Iterable[Key]:
+def crossed(request: Wanted, names: Iterable[str]) -> Iterable[Key]:
     """Every name at every epsilon (once where it has no noise) on every split."""
-    for data in asked.data:
-        for half in halves(asked, data):
+    for data in request.data:
+        for half in halves(request, data):
             for name in names:
-                budgets: tuple[float, ...] = epsilons(asked)
+                budgets: tuple[float, ...] = epsilons(request)
                 if NAMES[name].noise_off:
                     budgets = (1.0,)
                 for epsilon in budgets:
@@ -107,9 +107,9 @@ def work(sources: Sources, key: Key) -> Values:
     raw = predictions(model, part)
     schema = part.test.schema
     near = np.clip(raw, schema.low, schema.high)
-    found = {"rmse": rmse(near, part.test.value)}
-    whole = rmse(raw, part.test.value)
-    return found | {"raw": None if whole is None else min(whole, 1e9)}
+    errors = {"rmse": rmse(near, part.test.value)}
+    unclipped = rmse(raw, part.test.value)
+    return errors | {"raw": None if unclipped is None else min(unclipped, 1e9)}
 
 
 def fitted(part: Split, key: Key) -> Model:
@@ -132,21 +132,21 @@ def predictions(model: Model, part: Split) -> Any:
     from tacit.model.person.base import Cells
 
     schema = part.train.schema
-    own = part.fold_in.value.astype(np.float64)
-    inner = (own - schema.middle) / schema.unit_width
+    user_ratings = part.fold_in.value.astype(np.float64)
+    inner = (user_ratings - schema.middle) / schema.unit_width
     test = part.test
     cells = Cells(part.fold_in.ptr, part.fold_in.item, inner, test.ptr, test.item)
     with np.errstate(all="ignore"):
-        found = model.personal.predict_cells(cells)
-    return schema.middle + schema.unit_width * found
+        predicted = model.personal.predict_cells(cells)
+    return schema.middle + schema.unit_width * predicted
 
 
 @lru_cache(maxsize=4)
-def _split(name: str, how: str, seed: int, held: HeldSources) -> Split:
+def _split(name: str, split_name: str, seed: int, held: HeldSources) -> Split:
     from tacit.data.splits import k_fold, per_rating
 
     data = ratings_of(held.sources, name)
-    if how == EIGHTY:
+    if split_name == EIGHTY:
         return per_rating(data, 0.2, seed)
     for fold, part in enumerate(k_fold(data, FOLDS)):
         if fold == seed:
@@ -167,15 +167,15 @@ class HeldSources:
         return isinstance(other, HeldSources) and other.sources is self.sources
 
 
-def split_of(sources: Sources, name: str, how: str, seed: int) -> Split:
+def split_of(sources: Sources, name: str, split_name: str, seed: int) -> Split:
     """The split of a cell; neighbouring cells share it."""
-    return _split(name, how, seed, HeldSources(sources))
+    return _split(name, split_name, seed, HeldSources(sources))
 
 
 def main_set(results: Results) -> str:
     """The set that verdicts are on: MovieLens-1M as in the paper where it was run."""
-    there = results.asked.data
-    return "ml-1m" if "ml-1m" in there else there[0]
+    available = results.asked.data
+    return "ml-1m" if "ml-1m" in available else available[0]
 
 
 def on_set(results: Results) -> str:
@@ -184,10 +184,10 @@ def on_set(results: Results) -> str:
     return data if data == "ml-1m" else f"{data} (the paper: MovieLens-1M)"
 
 
-def error(results: Results, name: str, epsilon: float, **more: Any) -> float:
+def error(results: Results, name: str, epsilon: float, **overrides: Any) -> float:
     """Mean error at an epsilon; of a run without noise at any."""
-    told = {"data": main_set(results), "split": EIGHTY, "reading": PRINTED}
-    told |= more
+    criteria = {"data": main_set(results), "split": EIGHTY, "reading": PRINTED}
+    criteria |= overrides
     at = 1.0 if NAMES[name].noise_off else epsilon
-    found = results.mean("rmse", name=name, epsilon=at, **told)
-    return float("nan") if found is None else found
+    mean_error = results.mean("rmse", name=name, epsilon=at, **criteria)
+    return float("nan") if mean_error is None else mean_error

@@ -48,17 +48,17 @@ SOME = 1000
 """People whose lists are compared, where there are more."""
 
 
-def budgets(asked: Wanted) -> tuple[float, ...]:
+def budgets(request: Wanted) -> tuple[float, ...]:
     """Of the figure, whose ticks are not in the text."""
-    return QUICK_EPSILONS if asked.quick else EPSILONS
+    return QUICK_EPSILONS if request.quick else EPSILONS
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """One cell a name and split: all epsilons share its list without noise."""
-    for data in asked.data:
-        for half in halves(asked, data):
+    for data in request.data:
+        for half in halves(request, data):
             for name in SHOWN:
-                yield half | {"name": name, "quick": asked.quick}
+                yield half | {"name": name, "quick": request.quick}
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -66,8 +66,8 @@ def work(sources: Sources, key: Key) -> Values:
     part = split_of(sources, key["data"], key["split"], key["seed"])
     run = NAMES[key["name"]]
     plain = lists(part, key, Run(run.method, noise_off=True), 1.0)
-    shown = QUICK_EPSILONS if key["quick"] else EPSILONS
-    return {f"{epsilon:g}": shared(plain, lists(part, key, run, epsilon)) for epsilon in shown}
+    epsilons = QUICK_EPSILONS if key["quick"] else EPSILONS
+    return {f"{epsilon:g}": shared(plain, lists(part, key, run, epsilon)) for epsilon in epsilons}
 
 
 def lists(part: Split, key: Key, run: Run, epsilon: float) -> NDArray[np.int64]:
@@ -88,16 +88,16 @@ def lists(part: Split, key: Key, run: Run, epsilon: float) -> NDArray[np.int64]:
     return np.argpartition(-scores[:SOME], LIST, axis=1)[:, :LIST]
 
 
-def shared(one: NDArray[Any], other: NDArray[Any]) -> float:
+def shared(lists: NDArray[Any], other_lists: NDArray[Any]) -> float:
     """Mean over people of the share of one list that is in the other, in per cent."""
-    both = [len(np.intersect1d(a, b)) for a, b in zip(one, other, strict=True)]
-    return 100 * float(np.mean(both)) / LIST
+    common_counts = [len(np.intersect1d(a, b)) for a, b in zip(lists, other_lists, strict=True)]
+    return 100 * float(np.mean(common_counts)) / LIST
 
 
-def told(results: Results, name: str, data: str, split: str) -> list[float]:
+def overlap_by_epsilon(results: Results, name: str, data: str, split: str) -> list[float]:
     """Means by epsilon."""
     same = {"name": name, "data": data, "split": split}
-    return [results.mean(f"{each:g}", **same) or 0.0 for each in budgets(results.asked)]
+    return [results.mean(f"{epsilon:g}", **same) or 0.0 for epsilon in budgets(results.asked)]
 
 
 def draw(results: Results) -> Iterable[Panel]:
@@ -107,12 +107,16 @@ def draw(results: Results) -> Iterable[Panel]:
             if not results.where(data=data, split=split):
                 continue
             x = budgets(results.asked)
-            curves = [Curve(name, x, told(results, name, data, split)) for name in SHOWN]
+            feature_interactions = [
+                Curve(name, x, overlap_by_epsilon(results, name, data, split)) for name in SHOWN
+            ]
             ends = (min(x), max(x))
-            curves += [
+            feature_interactions += [
                 Curve(f"{level} %", ends, (level, level), style="line") for level in (20, 80)
             ]
-            yield Panel(f"{data}, {split}", "epsilon", "per cent of 30", tuple(curves))
+            yield Panel(
+                f"{data}, {split}", "epsilon", "per cent of 30", tuple(feature_interactions)
+            )
 
 
 def _at(results: Results, name: str, epsilon: float) -> float:
@@ -122,24 +126,24 @@ def _at(results: Results, name: str, epsilon: float) -> float:
 
 def judge_range(results: Results) -> Verdict:
     """Both of ours between 20 and 80 per cent from 2 to 11."""
-    found = {
-        f"{name} at {each:g}": _at(results, name, each)
+    shares = {
+        f"{name} at {number:g}": _at(results, name, number)
         for name in ("DPSAObj++", "DPSAOut++")
-        for each in RANGE
+        for number in RANGE
     }
-    words = ", ".join(f"{name} {each:.0f} %" for name, each in found.items())
-    inside = all(20 <= each <= 80 for each in found.values())
-    said = (
+    listing = ", ".join(f"{name} {number:.0f} %" for name, number in shares.items())
+    inside = all(20 <= number <= 80 for number in shares.values())
+    reason = (
         f"on {on_set(results)}, mean over all people (of more than {SOME:,} the first {SOME:,}) "
-        f"where the paper has one at random: {words}"
+        f"where the paper has one at random: {listing}"
     )
     if not inside:
-        said += (
+        reason += (
             ". Objective perturbation, divided by the number of ratings, hardly changes a list "
             "at any epsilon, and more than 80 % is too weak by the paper's own rule; output "
             "perturbation leaves little of it"
         )
-    return Verdict("holds" if inside else "does not hold", said, found)
+    return Verdict("holds" if inside else "does not hold", reason, shares)
 
 
 def judge_smaller(results: Results) -> Verdict:
@@ -150,21 +154,21 @@ def judge_smaller(results: Results) -> Verdict:
         ("DPSAObj++", "PALS"),
         ("DPSAOut++", "PALS"),
     )
-    shown = budgets(results.asked)
+    epsilons = budgets(results.asked)
     gain = {
-        f"{better} over {other}": sum(
-            _at(results, better, each) - _at(results, other, each) for each in shown
+        f"{better} over {rival}": sum(
+            _at(results, better, number) - _at(results, rival, number) for number in epsilons
         )
-        / len(shown)
-        for better, other in pairs
+        / len(epsilons)
+        for better, rival in pairs
     }
-    words = ", ".join(f"{name} {each:+.1f}" for name, each in gain.items())
-    right = all(each > POINT for each in gain.values())
-    said = f"mean over epsilons, in points of per cent, on {on_set(results)}: {words}"
-    seen = [name for name, each in gain.items() if each > POINT]
-    if seen and not right:
-        said += f". It is seen for {', '.join(seen)}; less than {POINT:g} is none"
-    return Verdict("holds" if right else "does not hold", said, gain)
+    listing = ", ".join(f"{name} {number:+.1f}" for name, number in gain.items())
+    right = all(number > POINT for number in gain.values())
+    reason = f"mean over epsilons, in points of per cent, on {on_set(results)}: {listing}"
+    gaining = [name for name, number in gain.items() if number > POINT]
+    if gaining and not right:
+        reason += f". It is seen for {', '.join(gaining)}; less than {POINT:g} is none"
+    return Verdict("holds" if right else "does not hold", reason, gain)
 
 
 OVERLAP = Experiment(

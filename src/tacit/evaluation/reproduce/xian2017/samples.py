@@ -37,7 +37,7 @@ LAST_ID = 3952
 COLUMNS = ("people", "films", "density", "average", "variance")
 
 
-def drawn(ratings: Ratings) -> Ratings:
+def sample_netflix(ratings: Ratings) -> Ratings:
     """Netflix-1M by rule: 3,999 films and then 4,996 of their raters, uniformly, and of their
     ratings as many as give the printed density; fewer of each where there are fewer."""
     rng = np.random.default_rng(SEED)
@@ -47,24 +47,24 @@ def drawn(ratings: Ratings) -> Ratings:
     of_films = films[ratings.item]
     raters = np.unique(ratings.user[of_films])
     people = np.zeros(ratings.n_users, bool)
-    chosen = rng.choice(raters, min(PEOPLE, len(raters)), replace=False)
-    people[chosen] = True
-    kept = of_films & people[ratings.user]
-    wanted = DENSITY * len(chosen) * count
-    if count == FILMS and kept.sum() > wanted:
-        kept &= rng.random(len(kept)) < wanted / kept.sum()
-    return ratings.take(kept)
+    sampled = rng.choice(raters, min(PEOPLE, len(raters)), replace=False)
+    people[sampled] = True
+    mask = of_films & people[ratings.user]
+    target = DENSITY * len(sampled) * count
+    if count == FILMS and mask.sum() > target:
+        mask &= rng.random(len(mask)) < target / mask.sum()
+    return ratings.take(mask)
 
 
 def ratings_of(sources: Sources, name: str) -> Ratings:
     """A data set as the paper uses it."""
-    found = sources.ratings(name)
-    return drawn(found) if name.startswith("netflix") else found
+    ratings = sources.ratings(name)
+    return sample_netflix(ratings) if name.startswith("netflix") else ratings
 
 
-def keys(asked: Wanted) -> Iterable[Key]:
+def keys(request: Wanted) -> Iterable[Key]:
     """One cell a data set."""
-    return ({"data": name} for name in asked.data)
+    return ({"data": name} for name in request.data)
 
 
 def work(sources: Sources, key: Key) -> Values:
@@ -86,8 +86,8 @@ def tables(results: Results) -> Iterable[PaperTable]:
     rows: list[tuple[object, ...]] = []
     for row in results.rows:
         name = row.key["data"]
-        told = (f"{row.values[column]:.6g}" for column in COLUMNS)
-        rows.append((name, *told))
+        cells = (f"{row.values[column]:.6g}" for column in COLUMNS)
+        rows.append((name, *cells))
         if name in PRINTED:
             rows.append((f"{name}, printed", *PRINTED[name]))
     yield PaperTable("Data sets", ("", *COLUMNS), tuple(rows))
@@ -100,17 +100,17 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def judge(results: Results) -> Verdict:
     """MovieLens-1M is public, so its row can be counted."""
-    found = results.where(data="ml-1m").rows
-    if not found:
+    rows = results.where(data="ml-1m").rows
+    if not rows:
         return Verdict("not run", "needs ml-1m/ratings.dat")
-    told = found[0].values
+    counts = rows[0].values
     off = max(
-        abs(told[name] / printed - 1)
+        abs(counts[name] / printed - 1)
         for name, printed in zip(COLUMNS, PRINTED["ml-1m"], strict=True)
     )
     reason = (
-        f"counted: {told['people']:,} people, {told['density']:.2f} %, average "
-        f"{told['average']:.4f}, variance {told['variance']:.4f}; 3,952 is the last id, 3,706 "
+        f"counted: {counts['people']:,} people, {counts['density']:.2f} %, average "
+        f"{counts['average']:.4f}, variance {counts['variance']:.4f}; 3,952 is the last id, 3,706 "
         "films have ratings. Netflix-1M's density of .19 % is 38,000 ratings and not a million"
     )
     return Verdict("holds" if off < 0.01 else "does not hold", reason)

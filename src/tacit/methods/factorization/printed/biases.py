@@ -40,13 +40,13 @@ def raw_biases(block: Block, items: int, printed: PaperConstants) -> Biases:
     bias = np.bincount(block.item, block.value - mean, items) / np.maximum(
         printed.item_shrink + count, LEAST
     )
-    rest = block.value - mean - bias[block.item]
+    residuals = block.value - mean - bias[block.item]
     counts = np.diff(block.ptr)
-    own = _person_sums(block.ptr, rest) / np.maximum(printed.own_shrink + counts, LEAST)
+    user_bias = _person_sums(block.ptr, residuals) / np.maximum(printed.own_shrink + counts, LEAST)
     lift = np.zeros(len(counts))
     if printed.lift:
         lift = lifts(counts, printed.implicit_shrink)
-    return Biases(mean, bias, rest - np.repeat(own, counts), lift, own)
+    return Biases(mean, bias, residuals - np.repeat(user_bias, counts), lift, user_bias)
 
 
 def averages_draws(items: int, people: int) -> int:
@@ -73,14 +73,14 @@ def noisy_averages(
     sums = np.bincount(block.item, block.value, items)
     noisy = sums + SPAN / (epsilon * printed.item_share) * of_items
     shrink = printed.averages_shrink
-    most = printed.averages_most
+    limit = printed.averages_most
     level = (noisy + shrink * mean) / np.maximum(count + shrink, LEAST)
-    level = np.clip(level, -most, most)
-    own = _person_sums(block.ptr, block.value - level[block.item])
-    own = own + SPAN / (epsilon * printed.own_share) * of_people
-    offset = np.clip(own / np.maximum(counts + shrink, LEAST), -most, most)
-    rest = block.value - level[block.item] - np.repeat(offset, counts)
-    clamped = np.clip(rest, -printed.residual, printed.residual)
+    level = np.clip(level, -limit, limit)
+    user_sums = _person_sums(block.ptr, block.value - level[block.item])
+    user_sums = user_sums + SPAN / (epsilon * printed.own_share) * of_people
+    offset = np.clip(user_sums / np.maximum(counts + shrink, LEAST), -limit, limit)
+    residuals = block.value - level[block.item] - np.repeat(offset, counts)
+    clamped = np.clip(residuals, -printed.residual, printed.residual)
     return Biases(0.0, level, clamped, np.zeros(people), offset)
 
 

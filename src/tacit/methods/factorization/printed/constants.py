@@ -74,5 +74,5 @@ class PaperConstants:
 
     def told(self, settings: Any) -> PaperConstants:
         """These, but for what a method was told."""
-        said = {field.name: getattr(settings, field.name, None) for field in fields(self)}
-        return replace(self, **{k: v for k, v in said.items() if v is not None})
+        overrides = {field.name: getattr(settings, field.name, None) for field in fields(self)}
+        return replace(self, **{k: v for k, v in overrides.items() if v is not None})

@@ -103,8 +103,8 @@ class PreprocessedDescent(PrintedFactors):
 
     def draws(self, public: Public) -> int:
         """For the averages, and one for each rating of each epoch."""
-        first = averages_draws(public.items, sizes_of(public).people)
-        return first + self.constants(public).epochs * sizes_of(public).cells
+        average_draws = averages_draws(public.items, sizes_of(public).people)
+        return average_draws + self.constants(public).epochs * sizes_of(public).cells
 
     def train(self, public: Public, block: Block, draws: Floats) -> Floats:
         """Averages, then descent."""
@@ -112,10 +112,10 @@ class PreprocessedDescent(PrintedFactors):
         items = public.items
         epsilon = epsilon_of(public)
         biases = noisy_averages(block, items, epsilon, draws, printed)
-        left = epsilon * (1 - printed.averages_share)
-        scale = printed.epochs * 2 * printed.residual / left
-        rest = draws[averages_draws(items, sizes_of(public).people) :]
-        return descend(block, biases, printed, items, scale, rest)
+        remaining_epsilon = epsilon * (1 - printed.averages_share)
+        scale = printed.epochs * 2 * printed.residual / remaining_epsilon
+        remaining_draws = draws[averages_draws(items, sizes_of(public).people) :]
+        return descend(block, biases, printed, items, scale, remaining_draws)
 
 
 class WangTangDescent(PreprocessedDescent):
@@ -148,15 +148,15 @@ def descend(
         return _descend_learned(block, biases, printed, sides, scale, draws)
     from tacit.methods.factorization.printed.kernels import noisy_epoch
 
-    own, factors = sides
-    before = np.inf
+    user_factors, factors = sides
+    previous_error = np.inf
     for added in _by_epoch(draws, len(biases.rest), printed):
         total = noisy_epoch(
             ptr=block.ptr,
             item=block.item,
             base=biases.rest,
             lift=biases.lift,
-            own=own,
+            user_factors=user_factors,
             factors=factors,
             rate=printed.rate,
             ridge=printed.ridge,
@@ -166,17 +166,17 @@ def descend(
             noise=scale * added,
         )
         error = float(np.sqrt(total / max(len(biases.rest), 1)))
-        if abs(before - error) < printed.stop:
+        if abs(previous_error - error) < printed.stop:
             break
-        before = error
-    leave(block, biases, own)
+        previous_error = error
+    leave(block, biases, user_factors)
     return table(biases.mean, biases.item, factors)
 
 
-def leave(block: Block, biases: Biases, own: Floats) -> None:
+def leave(block: Block, biases: Biases, user_factors: Floats) -> None:
     """People's biases and vectors stay on their side."""
     if TRAINED in block.personal:
-        block.personal[TRAINED][:] = np.hstack([biases.own[:, None], own])
+        block.personal[TRAINED][:] = np.hstack([biases.own[:, None], user_factors])
 
 
 def _by_epoch(draws: Floats, cells: int, printed: PaperConstants) -> Iterator[Floats]:
@@ -195,15 +195,15 @@ def _descend_learned(
     precision, as the twin learns them."""
     from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch
 
-    own, factors = (side.astype(np.float32) for side in sides)
+    user_factors, factors = (side.astype(np.float32) for side in sides)
     implicit = np.zeros_like(factors)
-    before = np.inf
+    previous_error = np.inf
     for added in _by_epoch(draws, len(biases.rest), printed):
         total = noisy_plus_epoch(
             ptr=block.ptr,
             item=block.item,
             base=biases.rest.astype(np.float32),
-            own=own,
+            user_factors=user_factors,
             factors=factors,
             implicit=implicit,
             rate=printed.rate,
@@ -212,7 +212,7 @@ def _descend_learned(
             noise=scale * added,
         )
         error = float(np.sqrt(total / max(len(biases.rest), 1)))
-        if abs(before - error) < printed.stop:
+        if abs(previous_error - error) < printed.stop:
             break
-        before = error
+        previous_error = error
     return table(biases.mean, biases.item, np.hstack([factors, implicit]))

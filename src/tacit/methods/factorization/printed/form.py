@@ -83,8 +83,8 @@ class PrintedFactors(Form):
 
         def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
             with one_blas_thread():
-                made = self.train(public, block, block.draws["items"])
-            return {"items": Rows(np.array([0, items]), np.arange(items), made)}
+                item_table = self.train(public, block, block.draws["items"])
+            return {"items": Rows(np.array([0, items]), np.arange(items), item_table)}
 
         def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
             return replace(state, items=released["items"].value)
@@ -97,16 +97,16 @@ class PrintedFactors(Form):
             width=printed.columns,
             printed=Epoch(self.kind, claim, max(self.draws(public), 1)),
         )
-        kept = (Personal(TRAINED, 1 + printed.factors),) if self.keeps_people else ()
-        round_ = Round("printed", (part,), contribute, absorb, personal=kept)
+        personal = (Personal(TRAINED, 1 + printed.factors),) if self.keeps_people else ()
+        round_ = Round("printed", (part,), contribute, absorb, personal=personal)
         story = f"As printed, for comparison: claimed, not certified. {self.reason}"
         return Plan(public.unit, (round_,), (story,))
 
     def used(self, public: Public) -> dict[str, Any]:
         """The constants of the paper, as they are used."""
         printed = self.constants(public)
-        told = {name: getattr(printed, name) for name in self.constants_used}
-        return self.settings.model_dump() | told
+        constants = {name: getattr(printed, name) for name in self.constants_used}
+        return self.settings.model_dump() | constants
 
     def first_state(self, public: Public) -> State:
         """Nothing is trained yet."""
@@ -116,11 +116,11 @@ class PrintedFactors(Form):
         """Item arrays for a fold-in with the paper's ridges."""
         printed = self.constants(public)
         table = np.nan_to_num(state.items, posinf=0.0, neginf=0.0)
-        last = 2 + printed.factors
+        factors_end = 2 + printed.factors
         # argmin |r - V p|^2 + ridge |p|^2 as a Gaussian says it: z = p / scale ~ N(0, I).
         scale = np.sqrt(NOISE / printed.own_ridge)
         level = np.full((len(table), 1), np.sqrt(NOISE / max(printed.own_shrink, LEAST_SHRINK)))
-        factors = np.clip(table[:, 2:last], -MOST_ENTRY, MOST_ENTRY)
+        factors = np.clip(table[:, 2:factors_end], -MOST_ENTRY, MOST_ENTRY)
         arrays = {
             "baseline": table[:, 0] + table[:, 1],
             "variance": np.zeros(len(table)),
@@ -132,28 +132,28 @@ class PrintedFactors(Form):
             arrays["lift"] = np.concatenate([[0.0], lift])
             numbers["lift_shrink"] = printed.implicit_shrink
         if printed.learned:
-            implicit = np.clip(table[:, last:], -MOST_ENTRY, MOST_ENTRY)
+            implicit = np.clip(table[:, factors_end:], -MOST_ENTRY, MOST_ENTRY)
             arrays["implicit"] = np.hstack([0 * level, implicit / scale])
         return shared_model(self.method, public, "factors", arrays, numbers)
 
     def trained(
-        self, public: Public, state: TableState, kept: Mapping[str, Floats]
+        self, public: Public, state: TableState, personal: Mapping[str, Floats]
     ) -> PersonalModel | None:
         """The paper's own predictions, from both sides as they were trained."""
         printed = self.constants(public)
-        if TRAINED not in kept or printed.people == "folded":
+        if TRAINED not in personal or printed.people == "folded":
             return None
         if printed.learned:  # not printed: there is no step for it in the paper
             return None
-        own = kept[TRAINED]
-        lift = np.zeros(len(own))
+        user_rows = personal[TRAINED]
+        lift = np.zeros(len(user_rows))
         if printed.lift and public.pattern is not None:
             counts = np.diff(public.pattern.ptr)
             lift = lifts(counts, printed.implicit_shrink)
         return TrainedPeople(
             state.items[:, 0] + state.items[:, 1],
-            own[:, 0],
-            own[:, 1:] + lift[:, None],
+            user_rows[:, 0],
+            user_rows[:, 1:] + lift[:, None],
             state.items[:, 2 : 2 + printed.factors],
         )
 
@@ -182,16 +182,16 @@ def random_sides(
     people: int, items: int, printed: PaperConstants
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """`first_sides` in single precision."""
-    own, factors = first_sides(people, items, printed)
-    return own.astype(np.float32), factors.astype(np.float32)
+    user_factors, factors = first_sides(people, items, printed)
+    return user_factors.astype(np.float32), factors.astype(np.float32)
 
 
 def first_sides(people: int, items: int, printed: PaperConstants) -> tuple[Floats, Floats]:
     """First vectors of people and items, from the public seed."""
     rng = np.random.default_rng(printed.seed)
     draw = rng.standard_normal if printed.first == "normal" else rng.random
-    own = draw((people, printed.factors)) * printed.start
-    return own, draw((items, printed.factors)) * printed.start
+    user_factors = draw((people, printed.factors)) * printed.start
+    return user_factors, draw((items, printed.factors)) * printed.start
 
 
 def lifts(counts: NDArray[np.int64], shrink: float) -> Floats:
@@ -217,10 +217,10 @@ def knorm_rows(draws: Floats, rows: int, width: int) -> Floats:
     """
     from scipy.special import ndtri
 
-    given = draws[: 2 * rows * width].reshape(rows, 2, width)
-    radius = np.abs(given[:, 0]).sum(axis=1)
-    tail = np.clip(0.5 * np.exp(-np.abs(given[:, 1])), 1e-300, 0.5 - 1e-9)
-    normal = -np.sign(given[:, 1] + 1e-300) * ndtri(tail)
+    shaped = draws[: 2 * rows * width].reshape(rows, 2, width)
+    radius = np.abs(shaped[:, 0]).sum(axis=1)
+    tail = np.clip(0.5 * np.exp(-np.abs(shaped[:, 1])), 1e-300, 0.5 - 1e-9)
+    normal = -np.sign(shaped[:, 1] + 1e-300) * ndtri(tail)
     length = np.sqrt((normal**2).sum(axis=1))
     result: Floats = normal * (radius / np.maximum(length, 1e-12))[:, None]
     return result

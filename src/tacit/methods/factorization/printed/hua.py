@@ -111,14 +111,14 @@ class VisibleGradients(Form):
 
     def turn(self, index: int, count: int) -> Turns:
         """Who takes part in a round."""
-        given = self.settings
-        cohort = given.cohort or (DYNAMIC_COHORT if self.dynamic else None)
-        join = given.join if self.dynamic else 0.0
-        leave = given.leave if self.dynamic else 0.0
-        scheme: Scheme = given.scheme if given.third_party else "direct"
-        if given.pieces == "deviation":
+        settings = self.settings
+        cohort = settings.cohort or (DYNAMIC_COHORT if self.dynamic else None)
+        join = settings.join if self.dynamic else 0.0
+        leave = settings.leave if self.dynamic else 0.0
+        scheme: Scheme = settings.scheme if settings.third_party else "direct"
+        if settings.pieces == "deviation":
             scheme = "S3 thin" if self.dynamic else "S2 thin"
-        online = given.online if self.dynamic else None
+        online = settings.online if self.dynamic else None
         return Turns(index, count + 1, cohort, join, leave, online, printed=scheme)
 
     def parts(self, public: Public) -> tuple[Part, Part]:
@@ -130,13 +130,13 @@ class VisibleGradients(Form):
             noisy = Claim("laplace", scale, epsilon, 0.0, REASON)
             silent = Claim("none", 0.0, epsilon, 0.0, COHORT_REASON)
         bound = FixedPoint(LIMIT, GRID)
-        one = FixedPoint(1.0, 1)
+        count_bound = FixedPoint(1.0, 1)
         if not self.travels(public):
             bound = FixedPoint(FINE_LIMIT, FINE_GRID)
-            one = FixedPoint(FINE_LIMIT, 1)
+            count_bound = FixedPoint(FINE_LIMIT, 1)
         return (
             Part("gradient", public.items, bound, self.width, 0.5, printed=noisy),
-            Part("raters", public.items, one, 1, 0.5, printed=silent),
+            Part("raters", public.items, count_bound, 1, 0.5, printed=silent),
         )
 
     def step(
@@ -144,31 +144,31 @@ class VisibleGradients(Form):
     ) -> Round:
         """One step: each device's half moves its own profile and sends gradients, the
         recommender's half moves the items."""
-        given = self.settings
-        how = weights.numbers
+        settings = self.settings
+        weight_numbers = weights.numbers
         bounded = self.bounds(public)
         contribute = (
-            self.each_sends(how, bounded)
+            self.each_sends(weight_numbers, bounded)
             if self.travels(public)
-            else self.block_sends(how, bounded)
+            else self.block_sends(weight_numbers, bounded)
         )
 
         def absorb(state: ProfileState, released: Mapping[str, Released]) -> ProfileState:
             # The recommender's half of a step: items move against the sum of gradients.
             raters = np.round(released["raters"].value)
             weigh = weights
-            if given.step == "scaled":  # equation 1 for those who are here
-                here = raters.sum()
-                weigh = weights._replace(over=given.ridge * here, pull=here)
-            moved = items_step(
+            if settings.step == "scaled":  # equation 1 for those who are here
+                rating_count = raters.sum()
+                weigh = weights._replace(over=settings.ridge * rating_count, pull=rating_count)
+            updated = items_step(
                 state.items.astype(np.float64),
                 released["gradient"].value,
                 raters,
                 weigh,
-                given.rate,
-                given.ridge,
+                settings.rate,
+                settings.ridge,
             )
-            return replace(state, items=moved.astype(state.items.dtype))
+            return replace(state, items=updated.astype(state.items.dtype))
 
         profile = Personal(PROFILE, self.width)
         name = f"step {turn.index}"
@@ -176,12 +176,12 @@ class VisibleGradients(Form):
 
     def bounds(self, public: Public) -> bool:
         """Whether people's profiles are kept within length 1."""
-        given = self.settings.bounded
-        return public.budget is not None if given is None else given
+        bounded = self.settings.bounded
+        return public.budget is not None if bounded is None else bounded
 
     def each_sends(self, weights: Numbers, bounded: bool) -> Any:
         """What devices send: a row for each rating, of which the wire shows the item."""
-        given = self.settings
+        settings = self.settings
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
             from tacit.methods.factorization.kernels_turns import take_step
@@ -195,8 +195,8 @@ class VisibleGradients(Form):
                 np.asarray(state.items, np.float32),
                 block.personal[PROFILE],
                 self.method.seed,
-                given.rate,
-                given.ridge,
+                settings.rate,
+                settings.ridge,
                 weights,
                 bounded,
                 out,
@@ -212,7 +212,7 @@ class VisibleGradients(Form):
     def block_sends(self, weights: Numbers, bounded: bool) -> Any:
         """The same rows, added up for a block of devices: an item's row is listed under the
         first of them."""
-        given = self.settings
+        settings = self.settings
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
             from tacit.methods.factorization.printed.kernels import summed_step
@@ -225,10 +225,10 @@ class VisibleGradients(Form):
                 item=block.item,
                 rating=block.value + OFFSET,
                 items=np.asarray(state.items, np.float64),
-                own=block.personal[PROFILE],
+                user_factors=block.personal[PROFILE],
                 seed=self.method.seed,
-                rate=given.rate,
-                ridge=given.ridge,
+                rate=settings.rate,
+                ridge=settings.ridge,
                 weights=weights,
                 bounded=bounded,
                 moves=True,
@@ -259,57 +259,57 @@ class VisibleGradients(Form):
 
     def weights(self, public: Public) -> StepWeights:
         """What the gain multiplies: see the setting `step`."""
-        given = self.settings
-        servers = given.scheme == "S3" or self.method.engine == "federated"
-        if not given.third_party and servers:
+        settings = self.settings
+        servers = settings.scheme == "S3" or self.method.engine == "federated"
+        if not settings.third_party and servers:
             raise SettingError(
                 "equation 13 is of S2 and has no servers here", remedy="use --engine simulate"
             )
         wire = self.method.engine == "federated"
-        if given.pieces == "deviation" and (wire or not given.third_party):
+        if settings.pieces == "deviation" and (wire or not settings.third_party):
             raise SettingError(
                 "pieces of standard deviation 1/k are of S2 and S3 in one process",
                 remedy="use --engine simulate, and leave third_party alone",
             )
         everything = 0.0
-        if given.step in ("objective", "scaled"):
+        if settings.step in ("objective", "scaled"):
             if public.pattern is None:
                 raise SettingError(
-                    f"step={given.step} weighs the ridge with the number of ratings, which is "
+                    f"step={settings.step} weighs the ridge with the number of ratings, which is "
                     "not public here",
                     remedy="use --calibration paper and --engine simulate",
                 )
             everything = float(max(1, len(public.pattern.item)))
-        return weights_of(given.step, given.ridge, everything)
+        return weights_of(settings.step, settings.ridge, everything)
 
     def finish(self, public: Public, state: ProfileState) -> Shared:
         """Item profiles, and lambda for everybody's own ridge regression (section 3.3)."""
         items = np.asarray(state.items, np.float64)
         if public.calibration == "none":
             return self.twin(public, items)
-        how = self.weights(public)
-        return published(self.method, public, items, how, self.settings.ridge)
+        weights = self.weights(public)
+        return published(self.method, public, items, weights, self.settings.ridge)
 
     def trained(
-        self, public: Public, state: ProfileState, kept: Mapping[str, Floats]
+        self, public: Public, state: ProfileState, personal: Mapping[str, Floats]
     ) -> PersonalModel | None:
         """With the profiles that the steps left with people."""
-        printed = public.calibration == "paper" and PROFILE in kept
+        printed = public.calibration == "paper" and PROFILE in personal
         if not printed or self.settings.people == "solved":
             return None
-        return trained_people(kept[PROFILE], np.asarray(state.items, np.float64))
+        return trained_people(personal[PROFILE], np.asarray(state.items, np.float64))
 
     def used(self, public: Public) -> dict[str, Any]:
         """With what is printed for whatever was left unset."""
         turn = self.turn(0, 1)
         usual = DYNAMIC_ROUNDS if self.dynamic else ROUNDS
-        told = {
+        printed_values = {
             "factors": self.width,
             "rounds": self.settings.rounds or usual,
             "cohort": turn.cohort,
             "bounded": self.bounds(public),
         }
-        return self.settings.model_dump() | told
+        return self.settings.model_dump() | printed_values
 
     def twin(self, public: Public, items: Floats) -> Shared:
         """The plain factorization beside the sound form: its fold-in has a stronger ridge,

@@ -89,9 +89,9 @@ class PerturbedObjective(PrintedFactors):
         usual = Constants(
             FACTORS, SOLVES if solves else ROUNDS, self.method.seed, rate=RATE, ridge=RIDGE
         )
-        told = usual.told(self.settings)
-        assert isinstance(told, Constants)
-        return told
+        constants = usual.told(self.settings)
+        assert isinstance(constants, Constants)
+        return constants
 
     def weights(self, public: Public) -> StepWeights:
         """At `value` the number of all ratings, which some readings weigh with, is public."""
@@ -126,21 +126,21 @@ class PerturbedObjective(PrintedFactors):
     def finish(self, public: Public, state: TableState) -> Shared:
         """Item profiles, and lambda for everybody's own ridge regression."""
         ridge = self.constants(public).ridge
-        how = self.weights(public)
-        return published(self.method, public, state.items[:, 2:], how, ridge)
+        weights = self.weights(public)
+        return published(self.method, public, state.items[:, 2:], weights, ridge)
 
     def trained(
-        self, public: Public, state: TableState, kept: Mapping[str, Floats]
+        self, public: Public, state: TableState, personal: Mapping[str, Floats]
     ) -> PersonalModel | None:
         """With the profiles that equation 1 left."""
-        if TRAINED not in kept or self.settings.people == "solved":
+        if TRAINED not in personal or self.settings.people == "solved":
             return None
-        return trained_people(kept[TRAINED][:, 1:], state.items[:, 2:])
+        return trained_people(personal[TRAINED][:, 1:], state.items[:, 2:])
 
     def used(self, public: Public) -> dict[str, Any]:
         """Here people are trained or solved."""
-        told = super().used(public)
-        return told | {"people": self.settings.people or "trained"}
+        settings = super().used(public)
+        return settings | {"people": self.settings.people or "trained"}
 
 
 def unit_terms(draws: Floats, items: int, printed: Constants) -> Floats:
@@ -158,12 +158,12 @@ def unit_terms(draws: Floats, items: int, printed: Constants) -> Floats:
 class Job:
     """Both sides of one factorization, moved in place."""
 
-    def __init__(self, block: Block, items: int, printed: Constants, how: StepWeights) -> None:
+    def __init__(self, block: Block, items: int, printed: Constants, weights: StepWeights) -> None:
         from tacit.methods.factorization.kernels_turns import first_profile
 
         self.block = block
         self.printed = printed
-        self.how = how
+        self.how = weights
         self.rating = block.value + OFFSET
         self.own = np.zeros((len(block.ptr) - 1, printed.factors))
         self.items = np.empty((items, printed.factors))
@@ -187,7 +187,7 @@ class Job:
                     item=block.item,
                     rating=self.rating,
                     items=self.items,
-                    own=self.own,
+                    user_factors=self.own,
                     seed=printed.seed,
                     rate=printed.rate,
                     ridge=printed.ridge,
@@ -221,7 +221,7 @@ class Job:
                 ptr=block.ptr,
                 index=block.item,
                 value=self.rating,
-                other=self.items,
+                factors=self.items,
                 ridge=ridge[:people],
                 start=0,
                 stop=people,
@@ -233,7 +233,7 @@ class Job:
                 ptr=order.ptr,
                 index=order.person,
                 value=by_items,
-                other=self.own,
+                factors=self.own,
                 ridge=ridge[:items],
                 start=0,
                 stop=items,
@@ -264,7 +264,7 @@ class Job:
                     item=block.item,
                     rating=self.rating,
                     items=self.items,
-                    own=self.own,
+                    user_factors=self.own,
                     ridge=printed.ridge,
                     moves=moves,
                     right=right,

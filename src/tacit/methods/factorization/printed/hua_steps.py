@@ -64,25 +64,25 @@ def weights_of(step: Step, ridge: float, cells: float) -> StepWeights:
 
 
 def items_step(
-    items: Floats, gradient: Floats, raters: Floats, how: StepWeights, rate: float, ridge: float
+    items: Floats, gradient: Floats, raters: Floats, weights: StepWeights, rate: float, ridge: float
 ) -> Floats:
     """Equation 3: items that somebody rated move against the sum of gradients (with its
     noise) and their ridge."""
-    some = np.maximum(raters, 1)
+    floored_raters = np.maximum(raters, 1)
     with np.errstate(all="ignore"):  # some readings run away
-        pull = 2 * ridge * (how.kept * some + how.pull) * items
-        change = (gradient + pull) / (how.each * some + how.over)
+        pull = 2 * ridge * (weights.kept * floored_raters + weights.pull) * items
+        change = (gradient + pull) / (weights.each * floored_raters + weights.over)
         return np.where(raters > 0, items - rate * change, items)
 
 
 def published(
-    method: Method, public: Public, items: Floats, how: StepWeights, ridge: float
+    method: Method, public: Public, items: Floats, weights: StepWeights, ridge: float
 ) -> Shared:
     """Item profiles for section 3.3's ridge regression: argmin |r - V u|^2 + ridge |u|^2 with
     lambda, weighed as the steps weigh it. There is no level: who has no ratings is at 0."""
     items = np.clip(np.nan_to_num(items), -MOST_ENTRY, MOST_ENTRY)
-    per_rating = ridge * how.kept
-    fixed = max(ridge * how.pull, LEAST_RIDGE * max(ridge, LEAST_RIDGE))
+    per_rating = ridge * weights.kept
+    fixed = max(ridge * weights.pull, LEAST_RIDGE * max(ridge, LEAST_RIDGE))
     level = np.zeros((len(items), 1))
     arrays = {
         "baseline": np.full(len(items), -OFFSET),

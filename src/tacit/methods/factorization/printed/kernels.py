@@ -20,7 +20,7 @@ def noisy_epoch(
     item: Codes,
     base: Floats,
     lift: Floats,
-    own: Floats,
+    user_factors: Floats,
     factors: Floats,
     rate: float,
     ridge: float,
@@ -40,7 +40,7 @@ def noisy_epoch(
     width = factors.shape[1]
     total = 0.0
     for person in range(ptr.size - 1):
-        p = own[person]
+        p = user_factors[person]
         up = lift[person]
         for cell in range(ptr[person], ptr[person + 1]):
             q = factors[item[cell]]
@@ -52,10 +52,10 @@ def noisy_epoch(
             for a in range(width):
                 before = p[a]
                 p[a] = before + rate * (noisy * q[a] - ridge * before)
-                seen = p[a] if in_turn else before
+                user_factor = p[a] if in_turn else before
                 if lifted:
-                    seen += up
-                q[a] = q[a] + rate * (noisy * seen - ridge * q[a])
+                    user_factor += up
+                q[a] = q[a] + rate * (noisy * user_factor - ridge * q[a])
     return total
 
 
@@ -66,7 +66,7 @@ def summed_step(
     item: Codes,
     rating: Floats,
     items: Floats,
-    own: Floats,
+    user_factors: Floats,
     seed: int,
     rate: float,
     ridge: float,
@@ -81,12 +81,12 @@ def summed_step(
     width = items.shape[1]
     change = np.empty(width)
     for person in range(ptr.size - 1):
-        u = own[person]
+        u = user_factors[person]
         if not u.any():
             first_profile(seed, people[person], u)
-        first, last = ptr[person], ptr[person + 1]
+        begin, end = ptr[person], ptr[person + 1]
         change[:] = 0.0
-        for cell in range(first, last):
+        for cell in range(begin, end):
             v = items[item[cell]]
             to = total[item[cell]]
             error = rating[cell]
@@ -99,7 +99,7 @@ def summed_step(
             raters[item[cell], 0] += 1.0
         if not moves:
             continue
-        cells = float(max(last - first, 1))
+        cells = float(max(end - begin, 1))
         share = weights[0] * cells + weights[1]
         pull = 2.0 * ridge * (weights[2] * cells + weights[3])
         length = 0.0
@@ -117,7 +117,7 @@ def weighted_step(
     item: Codes,
     rating: Floats,
     items: Floats,
-    own: Floats,
+    user_factors: Floats,
     ridge: float,
     moves: bool,
     right: Floats,
@@ -131,26 +131,26 @@ def weighted_step(
     over = np.empty(width)
     under = np.empty(width)
     for person in range(ptr.size - 1):
-        u = own[person]
-        first, last = ptr[person], ptr[person + 1]
+        u = user_factors[person]
+        begin, end = ptr[person], ptr[person + 1]
         if moves:
             over[:] = 0.0
             under[:] = 0.0
-            for cell in range(first, last):
+            for cell in range(begin, end):
                 v = items[item[cell]]
-                told = 0.0
+                predicted = 0.0
                 for a in range(width):
-                    told += u[a] * v[a]
+                    predicted += u[a] * v[a]
                 for a in range(width):
                     over[a] += rating[cell] * v[a]
-                    under[a] += told * v[a]
+                    under[a] += predicted * v[a]
             for a in range(width):
                 u[a] *= over[a] / max(under[a] + ridge * u[a], 1e-12)
-        for cell in range(first, last):
+        for cell in range(begin, end):
             v = items[item[cell]]
-            told = 0.0
+            predicted = 0.0
             for a in range(width):
-                told += u[a] * v[a]
+                predicted += u[a] * v[a]
             for a in range(width):
                 right[item[cell], a] += rating[cell] * u[a]
-                left[item[cell], a] += told * u[a]
+                left[item[cell], a] += predicted * u[a]

@@ -88,18 +88,18 @@ class LangevinSample(Form):
     @property
     def constants(self) -> ChainConstants:
         """What was said, and the paper's where nothing was."""
-        told = self.settings
+        settings = self.settings
         return ChainConstants(
-            told.factors or FACTORS,
-            told.epochs or STEPS,
-            told.rate or RATE,
-            RIDGE if told.ridge is None else told.ridge,
-            told.temperature or TEMPERATURE,
-            FALLING if told.falling is None else told.falling,
-            told.most or MOST,
-            told.times or "ratings",
-            told.biases or "raw",
-            told.people or "trained",
+            settings.factors or FACTORS,
+            settings.epochs or STEPS,
+            settings.rate or RATE,
+            RIDGE if settings.ridge is None else settings.ridge,
+            settings.temperature or TEMPERATURE,
+            FALLING if settings.falling is None else settings.falling,
+            settings.most or MOST,
+            settings.times or "ratings",
+            settings.biases or "raw",
+            settings.people or "trained",
         )
 
     def used(self, public: Public) -> dict[str, Any]:
@@ -113,8 +113,8 @@ class LangevinSample(Form):
         printed = self.constants
 
         def contribute(block: Block, state: TableState) -> Mapping[str, Rows]:
-            made = self.train(public, block, block.draws["items"])
-            return {"items": Rows(np.array([0, items]), np.arange(items), made)}
+            item_table = self.train(public, block, block.draws["items"])
+            return {"items": Rows(np.array([0, items]), np.arange(items), item_table)}
 
         def absorb(state: TableState, released: Mapping[str, Released]) -> TableState:
             return replace(state, items=released["items"].value)
@@ -127,8 +127,8 @@ class LangevinSample(Form):
             width=2 + printed.factors,
             printed=Epoch(POSTERIOR, claim, self.draws(public)),
         )
-        kept = (Personal(TRAINED, 1 + printed.factors),)
-        round_ = Round("printed", (part,), contribute, absorb, personal=kept)
+        personal = (Personal(TRAINED, 1 + printed.factors),)
+        round_ = Round("printed", (part,), contribute, absorb, personal=personal)
         story = f"As printed, for comparison: claimed, not certified. {REASON}"
         return Plan(public.unit, (round_,), (story,))
 
@@ -155,27 +155,27 @@ class LangevinSample(Form):
         biases = biased(used, public.items, printed.biases == "raw")
         rng = np.random.default_rng(seed)
         width = printed.factors
-        own = rng.standard_normal((len(used.ptr) - 1, width)) * FIRST
+        user_factors = rng.standard_normal((len(used.ptr) - 1, width)) * FIRST
         factors = rng.standard_normal((public.items, width)) * FIRST
-        own_step = np.empty_like(own)
+        own_step = np.empty_like(user_factors)
         step = np.empty_like(factors)
         cells = len(used.value)
         share = public.budget.epsilon / (4 * SPAN**2 * printed.most)
         times = cells if printed.times == "ratings" else 1
-        for t, drawn in enumerate(np.array_split(draws, printed.epochs), 1):
+        for t, epoch_draws in enumerate(np.array_split(draws, printed.epochs), 1):
             rate = printed.rate * t**-printed.falling
             full_gradient(
                 ptr=used.ptr,
                 item=used.item,
                 base=biases.rest,
-                own=own,
+                user_factors=user_factors,
                 factors=factors,
-                most=cells,
+                limit=cells,
                 own_step=own_step,
                 step=step,
             )
-            noise = drawn * np.sqrt(printed.temperature * rate)
-            for side, move in ((factors, step), (own, own_step)):
+            noise = epoch_draws * np.sqrt(printed.temperature * rate)
+            for side, move in ((factors, step), (user_factors, own_step)):
                 drift = times * (move - printed.ridge * side)
                 side += share * rate / 2 * drift
                 # People's own noise may repeat, where fewer were declared than came.
@@ -183,19 +183,19 @@ class LangevinSample(Form):
                 noise = noise[side.size :] if len(noise) > side.size else noise
                 np.clip(side, -LARGEST, LARGEST, out=side)
         if TRAINED in block.personal:
-            block.personal[TRAINED][:] = np.hstack([biases.own[:, None], own])
+            block.personal[TRAINED][:] = np.hstack([biases.own[:, None], user_factors])
         means = np.full((public.items, 1), biases.mean)
         return np.hstack([means, biases.item[:, None], factors])
 
     def trained(
-        self, public: Public, state: TableState, kept: Mapping[str, Floats]
+        self, public: Public, state: TableState, personal: Mapping[str, Floats]
     ) -> PersonalModel | None:
         """Predictions from both sides of the chain's last state."""
-        if TRAINED not in kept or self.constants.people == "folded":
+        if TRAINED not in personal or self.constants.people == "folded":
             return None
-        own = kept[TRAINED]
+        user_rows = personal[TRAINED]
         baseline = state.items[:, 0] + state.items[:, 1]
-        return TrainedPeople(baseline, own[:, 0], own[:, 1:], state.items[:, 2:])
+        return TrainedPeople(baseline, user_rows[:, 0], user_rows[:, 1:], state.items[:, 2:])
 
     def finish(self, public: Public, state: TableState) -> Shared:
         """Item arrays; a person solves for her level and vector with the ridges of the
@@ -224,13 +224,13 @@ class ChainBiases(NamedTuple):
 def biased(block: Block, items: int, raw: bool) -> ChainBiases:
     """Mean of all, then shrunk biases of items and of people; the mean alone unless `raw`."""
     mean = float(block.value.mean()) if len(block.value) else 0.0
-    rest = block.value - mean
+    residuals = block.value - mean
     counts = np.diff(block.ptr)
     if not raw:
-        return ChainBiases(mean, np.zeros(items), np.zeros(len(counts)), rest)
+        return ChainBiases(mean, np.zeros(items), np.zeros(len(counts)), residuals)
     count = np.bincount(block.item, minlength=items)
-    bias = np.bincount(block.item, rest, items) / (ITEM_SHRINK + count)
-    rest = rest - bias[block.item]
+    bias = np.bincount(block.item, residuals, items) / (ITEM_SHRINK + count)
+    residuals = residuals - bias[block.item]
     person = np.repeat(np.arange(len(counts)), counts)
-    own = np.bincount(person, rest, len(counts)) / (OWN_SHRINK + counts)
-    return ChainBiases(mean, bias, own, rest - own[person])
+    user_bias = np.bincount(person, residuals, len(counts)) / (OWN_SHRINK + counts)
+    return ChainBiases(mean, bias, user_bias, residuals - user_bias[person])

@@ -108,16 +108,16 @@ class NoisyObjective(NoisySolves):
         cells = sizes_of(public).cells
         over = cells if printed.over == "ratings" else sizes_of(public).people
 
-        def added(own: bool, counts: Ints) -> SolveExtras:
+        def added(user_side: bool, counts: Ints) -> SolveExtras:
             ratio = printed.slack / (cells * printed.ridge)
-            left = epsilon - log(1 + 2 * ratio + ratio**2)
+            remaining_epsilon = epsilon - log(1 + 2 * ratio + ratio**2)
             # What the Jacobian of the perturbation costs; a larger ridge, if it costs too much.
             extra = 0.0
-            if left <= 0:
-                left = epsilon / 2
+            if remaining_epsilon <= 0:
+                remaining_epsilon = epsilon / 2
                 room = cells * (exp(epsilon / 4) - 1)
                 extra = printed.slack / room - printed.ridge
-            scale = np.full(len(counts), OBJECTIVE_SPAN / left / over)
+            scale = np.full(len(counts), OBJECTIVE_SPAN / remaining_epsilon / over)
             return SolveExtras(scale, extra)
 
         biases = raw_biases(block, public.items, printed)
@@ -152,18 +152,18 @@ class PreprocessedOutput(PrintedFactors):
 
     def draws(self, public: Public) -> int:
         """For the averages, and those of every solve of every epoch."""
-        first = averages_draws(public.items, sizes_of(public).people)
-        return first + solve_draws(public, self.constants(public))
+        average_draws = averages_draws(public.items, sizes_of(public).people)
+        return average_draws + solve_draws(public, self.constants(public))
 
     def train(self, public: Public, block: Block, draws: Floats) -> Floats:
         """Averages, then solves."""
         printed = self.constants(public)
         epsilon = epsilon_of(public)
         biases = noisy_averages(block, public.items, epsilon, draws, printed)
-        left = epsilon * (1 - printed.averages_share)
-        scales = output_scales(printed, left, 2 * printed.residual)
-        rest = draws[averages_draws(public.items, sizes_of(public).people) :]
-        return alternate(block, biases, printed, rest, scales, inside=False)
+        remaining_epsilon = epsilon * (1 - printed.averages_share)
+        scales = output_scales(printed, remaining_epsilon, 2 * printed.residual)
+        remaining_draws = draws[averages_draws(public.items, sizes_of(public).people) :]
+        return alternate(block, biases, printed, remaining_draws, scales, inside=False)
 
 
 def solve_draws(public: Public, printed: PaperConstants) -> int:
@@ -175,12 +175,12 @@ def solve_draws(public: Public, printed: PaperConstants) -> int:
 def output_scales(printed: PaperConstants, epsilon: float, span: float) -> Scales:
     """The noise of Algorithm 3: what one rating is assumed to move a solution by."""
 
-    def added(own: bool, counts: Ints) -> SolveExtras:
-        most = printed.item_most if own else printed.own_most
+    def added(user_side: bool, counts: Ints) -> SolveExtras:
+        norm_limit = printed.item_most if user_side else printed.own_most
         ridge = printed.ridge
-        if not own and printed.item_noise == "lambda_1":
+        if not user_side and printed.item_noise == "lambda_1":
             ridge = printed.item_shrink
-        per = 2 * most * span / (np.maximum(counts, 1) * ridge)
+        per = 2 * norm_limit * span / (np.maximum(counts, 1) * ridge)
         return SolveExtras(per * 2 * printed.epochs / epsilon)
 
     return added
@@ -206,36 +206,38 @@ def alternate(
 
     people = len(block.ptr) - 1
     items = len(biases.item)
-    own, factors = first_sides(people, items, printed)
+    user_factors, factors = first_sides(people, items, printed)
     order = by_item(block.ptr, block.item, items)
     user = np.repeat(np.arange(people), np.diff(block.ptr))
     of_people = 2 * printed.factors * people
     of_items = 2 * printed.factors * items
-    before = np.inf
+    previous_error = np.inf
     for epoch in range(printed.epochs):
-        given = draws[epoch * (of_people + of_items) :]
+        epoch_draws = draws[epoch * (of_people + of_items) :]
         # What the implicit term already explains is taken from the people's side.
         lifted = biases.lift[user] * factors.sum(axis=1)[block.item]
         side = Side(block.ptr, block.item, biases.rest - lifted)
         noise = added(True, np.diff(side.ptr))
-        _solve(side, factors, printed, noise, given, own, inside=inside)
-        _cut(own, printed.own_most, printed)
-        side, shown = _items_side(order, biases, own, printed)
+        _solve(side, factors, printed, noise, epoch_draws, user_factors, inside=inside)
+        _cut(user_factors, printed.own_most, printed)
+        side, regressors = _items_side(order, biases, user_factors, printed)
         noise = added(False, np.diff(side.ptr))
-        rest = given[of_people:]
-        _solve(side, shown, printed, noise, rest, factors, inside=inside)
+        item_draws = epoch_draws[of_people:]
+        _solve(side, regressors, printed, noise, item_draws, factors, inside=inside)
         _cut(factors, printed.item_most, printed)
-        told = np.einsum("nd,nd->n", (own + biases.lift[:, None])[user], factors[block.item])
-        error = float(np.sqrt(np.mean((biases.rest - told) ** 2)))
-        if not np.isfinite(error) or abs(before - error) < printed.stop:
+        predicted = np.einsum(
+            "nd,nd->n", (user_factors + biases.lift[:, None])[user], factors[block.item]
+        )
+        error = float(np.sqrt(np.mean((biases.rest - predicted) ** 2)))
+        if not np.isfinite(error) or abs(previous_error - error) < printed.stop:
             break
-        before = error
-    leave(block, biases, own)
+        previous_error = error
+    leave(block, biases, user_factors)
     return table(biases.mean, biases.item, np.nan_to_num(factors))
 
 
 def _items_side(
-    order: ItemOrder, biases: Biases, own: Floats, printed: PaperConstants
+    order: ItemOrder, biases: Biases, user_factors: Floats, printed: PaperConstants
 ) -> tuple[Side, Floats]:
     """What items are solved from: the minimum of equation 11, whose regressors are p_u and
     the implicit term; or equation 19, which has p_u alone and takes off, in its place, the
@@ -243,18 +245,18 @@ def _items_side(
     value = biases.rest[order.cell]
     if printed.solve == "objective" or not printed.lift:
         side = Side(order.ptr, order.person, value)
-        return side, own + biases.lift[:, None]
+        return side, user_factors + biases.lift[:, None]
     counts = np.diff(order.ptr)
     lift = np.repeat(lifts(counts, printed.implicit_shrink), counts)
-    told = lift * own.sum(axis=1)[order.person]
-    return Side(order.ptr, order.person, value - told), own
+    offsets = lift * user_factors.sum(axis=1)[order.person]
+    return Side(order.ptr, order.person, value - offsets), user_factors
 
 
-def _cut(rows: Floats, most: float, printed: PaperConstants) -> None:
+def _cut(rows: Floats, limit: float, printed: PaperConstants) -> None:
     """Vectors no longer than the paper assumes, where that is enforced."""
     if printed.enforce:
         length = np.sqrt((rows**2).sum(axis=1))
-        rows *= np.minimum(1.0, most / np.maximum(length, 1e-300))[:, None]
+        rows *= np.minimum(1.0, limit / np.maximum(length, 1e-300))[:, None]
 
 
 @dataclass(frozen=True)
@@ -283,13 +285,13 @@ def _solve(
     counts = np.diff(side.ptr)
     width = printed.factors
     noise = knorm_rows(draws, len(counts), width) * added.scale[:, None]
-    each = printed.ridge * np.maximum(counts, 1) + added.ridge / 2
-    ridge = np.repeat(each[:, None], width, 1)
+    row_ridge = printed.ridge * np.maximum(counts, 1) + added.ridge / 2
+    ridge = np.repeat(row_ridge[:, None], width, 1)
     half_step(
         ptr=side.ptr,
         index=side.index,
         value=side.value,
-        other=other,
+        factors=other,
         ridge=ridge,
         start=0,
         stop=len(counts),

@@ -22,10 +22,12 @@ class TrainedPeople(PersonalModel):
     ratings alone do not say who she is.
     """
 
-    def __init__(self, baseline: Floats, own: Floats, people: Floats, factors: Floats) -> None:
+    def __init__(
+        self, baseline: Floats, user_bias: Floats, people: Floats, factors: Floats
+    ) -> None:
         super().__init__({}, {})
         self.baseline = baseline
-        self.own = own
+        self.own = user_bias
         self.people = people
         self.factors = factors
 
@@ -43,10 +45,10 @@ class TrainedPeople(PersonalModel):
         ask = np.repeat(row, np.diff(cells.ask_ptr))
         item = cells.ask_item
         out: Floats = self.baseline[item].copy()
-        known = ask >= 0
-        who = ask[known]
-        out[known] += self.own[who] + np.einsum(
-            "nd,nd->n", self.people[who], self.factors[item[known]]
+        trained = ask >= 0
+        person = ask[trained]
+        out[trained] += self.own[person] + np.einsum(
+            "nd,nd->n", self.people[person], self.factors[item[trained]]
         )
         return out
 
@@ -56,12 +58,12 @@ class TrainedPeople(PersonalModel):
         """All items for everybody."""
         row = self.rows(ptr)
         scores = np.tile(self.baseline, (len(row), 1))
-        known = row >= 0
-        who = row[known]
-        scores[known] += self.own[who, None] + self.people[who] @ self.factors.T
+        trained = row >= 0
+        person = row[trained]
+        scores[trained] += self.own[person, None] + self.people[person] @ self.factors.T
         return scores
 
     def rows(self, ptr: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which trained person each row is: those who have ratings, in order; -1 else."""
-        some = np.diff(ptr) > 0
-        return np.where(some, np.cumsum(some) - 1, -1)
+        has_ratings = np.diff(ptr) > 0
+        return np.where(has_ratings, np.cumsum(has_ratings) - 1, -1)

@@ -49,17 +49,17 @@ class PrintedFactor(Form):
 
     def used(self, public: Public) -> dict[str, Any]:
         """The printed settings and theta; what only other calibrations use is left out."""
-        asked = self.settings.model_dump()
-        made = self._measurements(public)
-        found = {name: asked[name] for name in sorted(PAPER_ONLY)}
-        found["cleaning"] = "paper" if self.cleans else "none"
-        found["rank"] = self.rank
-        found["theta"] = made.theta
+        settings = self.settings.model_dump()
+        measurements = self._measurements(public)
+        used_settings = {name: settings[name] for name in sorted(PAPER_ONLY)}
+        used_settings["cleaning"] = "paper" if self.cleans else "none"
+        used_settings["rank"] = self.rank
+        used_settings["theta"] = measurements.theta
         if self.by_neighbours:
-            found["neighbours"] = self.neighbours
+            used_settings["neighbours"] = self.neighbours
         if public.unit == "rating":
-            del found["person_total"]
-        return found
+            del used_settings["person_total"]
+        return used_settings
 
     def finish(self, public: Public, state: PrintedState) -> Shared:
         """What clients download: averages, the rank-k factor or the plain matrix and, for
@@ -103,8 +103,8 @@ class PrintedFactor(Form):
     @property
     def neighbours(self) -> int:
         """Own ratings that a prediction uses."""
-        found: int | None = getattr(self.settings, "neighbours", None)
-        return found or DIMENSION
+        setting: int | None = getattr(self.settings, "neighbours", None)
+        return setting or DIMENSION
 
     def _measurements(self, public: Public) -> Measurements:
         return Measurements(

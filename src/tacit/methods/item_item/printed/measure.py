@@ -85,8 +85,8 @@ class Measurements:
                 "Gaussian noise has no claim at delta 0",
                 remedy="give a delta, or --set law=laplace",
             )
-        one = claimed_epsilon(1.0, self.noise, self.delta)
-        self.theta = settings.theta or public.budget.epsilon / one
+        unit_epsilon = claimed_epsilon(1.0, self.noise, self.delta)
+        self.theta = settings.theta or public.budget.epsilon / unit_epsilon
         self.epsilon = claimed_epsilon(self.theta, self.noise, self.delta)
         if self.epsilon > public.budget.epsilon * (1 + 1e-9):
             raise SettingError(
@@ -99,10 +99,10 @@ class Measurements:
     @property
     def shares(self) -> Floats:
         """Of theta, adding up to 1."""
-        given = np.array(self.settings.shares)
-        if not (given > 0).all():
+        shares = np.array(self.settings.shares)
+        if not (shares > 0).all():
             raise SettingError("shares of theta must be above 0")
-        return np.asarray(given / given.sum())
+        return np.asarray(shares / shares.sum())
 
     def plan(self) -> Plan:
         """All rounds, in the paper's order."""
@@ -143,15 +143,15 @@ class Measurements:
         """Sums and counts of each item: MAvg, with beta_m ratings at G."""
 
         def measure(used: Block, state: PrintedState) -> dict[str, Floats]:
-            each = 1 / self._lengths(used)
-            total = np.bincount(used.item, used.value * each, self.items)
-            count = np.bincount(used.item, each, self.items)
+            cell_weight = 1 / self._lengths(used)
+            total = np.bincount(used.item, used.value * cell_weight, self.items)
+            count = np.bincount(used.item, cell_weight, self.items)
             return {"sum": np.asarray(total, float), "count": np.asarray(count, float)}
 
         def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             prior = self.settings.item_prior
-            made = _mean(released, prior, state.average)
-            return replace(state, item=made, count=released["count"].value[:, 0])
+            mean = _mean(released, prior, state.average)
+            return replace(state, item=mean, count=released["count"].value[:, 0])
 
         parts = self._pair("items", self.items)
         return self._round("items", parts, measure, absorb)
@@ -173,18 +173,18 @@ class Measurements:
         settings = self.settings
 
         def measure(used: Block, state: PrintedState) -> dict[str, Floats]:
-            rest = used.value - state.item[used.item]
+            residuals = used.value - state.item[used.item]
             counts = np.diff(used.ptr)
             person = np.repeat(np.arange(len(counts)), counts)
-            sums = np.bincount(person, rest, len(counts))
+            sums = np.bincount(person, residuals, len(counts))
             prior = settings.person_prior
             level = sums + prior * state.again
             level /= np.maximum(counts + prior, 1e-12)
-            row = np.clip(rest - level[person], -settings.clamp, settings.clamp)
-            each = 1 / self._norm(counts)
+            row = np.clip(residuals - level[person], -settings.clamp, settings.clamp)
+            user_weight = 1 / self._norm(counts)
             if self.public.unit == "user":  # every vector is divided: 4.5
-                each = each * each
-            weight = np.repeat(each, counts)
+                user_weight = user_weight * user_weight
+            weight = np.repeat(user_weight, counts)
             return {
                 "covariance": self._products(used, row, weight),
                 "weights": self._products(used, np.ones(len(row)), weight),
@@ -213,10 +213,10 @@ class Measurements:
         reason and no noise. Given ones are taken as they are."""
 
         def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
-            kept, probe = split_probe(block, self.seed)
+            training, probe = split_probe(block, self.seed)
             if not self.probe.needed:
                 return {"parameters": _rows(self.probe.given)}
-            return {"parameters": _rows(self.probe.fitted(state, kept, probe))}
+            return {"parameters": _rows(self.probe.fitted(state, training, probe))}
 
         def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:
             return replace(state, parameters=released["parameters"].value[:, 0])
@@ -227,15 +227,15 @@ class Measurements:
 
     def _total(self, used: Block, values: Floats) -> dict[str, Floats]:
         """Sum and count over everything; at unit `user` each person's divided (4.5)."""
-        each = np.ones(len(values))
+        cell_weight = np.ones(len(values))
         if self.public.unit == "user":
             counts = np.diff(used.ptr)
             length = self._norm(counts)
             if self.settings.person_total == "mean":
                 length = np.maximum(counts, 1.0)
-            each = np.repeat(1 / length, counts)
-        total = np.array([float((values * each).sum())])
-        return {"sum": total, "count": np.array([float(each.sum())])}
+            cell_weight = np.repeat(1 / length, counts)
+        total = np.array([float((values * cell_weight).sum())])
+        return {"sum": total, "count": np.array([float(cell_weight.sum())])}
 
     def _lengths(self, used: Block) -> Floats:
         """||e_u|| for each rating of a person at unit `user`; 1 at `rating`."""
@@ -252,9 +252,9 @@ class Measurements:
     def _products(self, used: Block, row: Floats, weight: Floats) -> Floats:
         """The sum over people of weight times the outer product of their rows."""
         shape = (len(used.people), self.items)
-        place = (used.item.astype(np.int64), used.ptr)
-        left = csr_matrix((row * weight, *place), shape=shape)
-        right = csr_matrix((row, *place), shape=shape)
+        pattern = (used.item.astype(np.int64), used.ptr)
+        left = csr_matrix((row * weight, *pattern), shape=shape)
+        right = csr_matrix((row, *pattern), shape=shape)
         return np.asarray((left.T.tocsr() @ right).toarray())
 
     def _round(
@@ -268,10 +268,10 @@ class Measurements:
 
         def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             used = self._used(block)
-            found = measure(used, state)
+            measured = measure(used, state)
             return {
-                part: _rows(made + self._draws(block.draws[part], made.shape))
-                for part, made in found.items()
+                part: _rows(array + self._draws(block.draws[part], array.shape))
+                for part, array in measured.items()
             }
 
         return Round(name, parts, contribute, absorb)
@@ -281,8 +281,8 @@ class Measurements:
         if len(shape) == 1:
             return draws
         if self.settings.matrix_noise == "entries":
-            each = draws.reshape(shape)
-            return np.asarray((each + each.T) / 2)
+            matrix = draws.reshape(shape)
+            return np.asarray((matrix + matrix.T) / 2)
         out = np.zeros(shape)
         out[np.triu_indices(shape[0])] = draws
         return np.asarray(out + np.triu(out, 1).T)
@@ -323,9 +323,9 @@ class Measurements:
 
 def _rows(values: Floats) -> Rows:
     """An array that is made at once: one row an item, or one number."""
-    whole = values if values.ndim == 2 else values[:, None]
-    index = np.arange(len(whole), dtype=np.uint32)
-    return Rows(np.array([0, len(whole)]), index, whole)
+    columns = values if values.ndim == 2 else values[:, None]
+    index = np.arange(len(columns), dtype=np.uint32)
+    return Rows(np.array([0, len(columns)]), index, columns)
 
 
 def _mean(released: Mapping[str, Released], prior: float, middle: float) -> Floats:

@@ -75,10 +75,10 @@ class PlainForm(Form):
 def plain_arrays(state: PlainState, neighbours: int, *, by_size: bool) -> Arrays:
     """For the personal model of neighbours, without levels."""
     items = len(state.similarity)
-    others = np.abs(state.similarity) if by_size else state.similarity.copy()
-    np.fill_diagonal(others, -np.inf)
+    masked = np.abs(state.similarity) if by_size else state.similarity.copy()
+    np.fill_diagonal(masked, -np.inf)
     count = max(1, min(neighbours, items - 1))
-    best = np.argsort(-others, axis=1, kind="stable")[:, :count]
+    best = np.argsort(-masked, axis=1, kind="stable")[:, :count]
     index = np.sort(best, axis=1).astype(np.int64)
     value = np.take_along_axis(state.similarity, index, axis=1)
     return {
@@ -107,8 +107,8 @@ def similarities(block: Block, mean: Floats, *, pearson: bool) -> Floats:
     square = csr_array((away**2, block.item, block.ptr), shape=shape)
     if pearson:
         ones = csr_array((np.ones(len(away)), block.item, block.ptr), shape=shape)
-        own: Floats = (square.T @ ones).toarray()
-        size: Floats = own * own.T
+        common_squares: Floats = (square.T @ ones).toarray()
+        size: Floats = common_squares * common_squares.T
     else:
         norm = np.bincount(block.item, away**2, len(mean))
         size = np.asarray(np.outer(norm, norm))

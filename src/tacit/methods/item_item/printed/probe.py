@@ -52,9 +52,9 @@ def split_probe(block: Block, seed: int) -> Halves:
     row = np.repeat(np.arange(len(counts)), counts)
     words = _words(block.people[row], block.item, seed)
     order = np.lexsort((words, row) if block.time is None else (words, block.time, row))
-    late = np.empty(len(row), np.bool_)
-    late[order] = np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
-    held = late & (words >> np.uint64(11) < np.uint64(CHANCE * 2**53))
+    latest = np.empty(len(row), np.bool_)
+    latest[order] = np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
+    held = latest & (words >> np.uint64(11) < np.uint64(CHANCE * 2**53))
     return Halves(_take(block, row, ~held), _take(block, row, held))
 
 
@@ -70,17 +70,17 @@ def _words(person: NDArray[np.int64], item: NDArray[np.uint32], seed: int) -> ND
     return word
 
 
-def _take(block: Block, row: NDArray[np.int64], kept: NDArray[np.bool_]) -> Block:
-    counts = np.bincount(row[kept], minlength=len(block.people))
+def _take(block: Block, row: NDArray[np.int64], mask: NDArray[np.bool_]) -> Block:
+    counts = np.bincount(row[mask], minlength=len(block.people))
     ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Block(block.people, ptr, block.item[kept], block.value[kept])
+    return Block(block.people, ptr, block.item[mask], block.value[mask])
 
 
-def _first(block: Block, people: int) -> Block:
+def _first_people(block: Block, people: int) -> Block:
     """The first people of a block."""
-    last = int(block.ptr[people])
+    end = int(block.ptr[people])
     return Block(
-        block.people[:people], block.ptr[: people + 1], block.item[:last], block.value[:last]
+        block.people[:people], block.ptr[: people + 1], block.item[:end], block.value[:end]
     )
 
 
@@ -96,14 +96,14 @@ class Probe:
 
     @property
     def _asked(self) -> tuple[float | None, float | None, float | None]:
-        told = self.settings
-        return told.shrink_diagonal, told.shrink_off, told.ridge
+        settings = self.settings
+        return settings.shrink_diagonal, settings.shrink_off, settings.ridge
 
     @property
     def _open(self) -> list[int]:
         """The parameters that are to be found. Without cleaning nothing shrinks."""
-        places = range(PARAMETERS) if self.clean else (RIDGE,)
-        return [place for place in places if self._asked[place] is None]
+        candidates = range(PARAMETERS) if self.clean else (RIDGE,)
+        return [index for index in candidates if self._asked[index] is None]
 
     @property
     def needed(self) -> bool:
@@ -113,33 +113,33 @@ class Probe:
     @property
     def given(self) -> Floats:
         """Those that were given, and the start for the others; 0 where nothing shrinks."""
-        found = [
-            start if asked is None else asked
-            for asked, start in zip(self._asked, START, strict=True)
+        parameters = [
+            start if setting is None else setting
+            for setting, start in zip(self._asked, START, strict=True)
         ]
         if not self.clean:
-            found[:RIDGE] = [0.0] * RIDGE
-        return np.array(found)
+            parameters[:RIDGE] = [0.0] * RIDGE
+        return np.array(parameters)
 
-    def fitted(self, state: PrintedState, kept: Block, probe: Block) -> Floats:
+    def fitted(self, state: PrintedState, training: Block, probe: Block) -> Floats:
         """Coordinate descent on the logarithms of the open parameters."""
         parameters = self.given
-        people = min(MOST, len(kept.people))
-        asked = _first(probe, people)
-        if not len(asked.value):
+        people = min(MOST, len(training.people))
+        held_out = _first_people(probe, people)
+        if not len(held_out.value):
             return parameters
-        error = _Error(self, state, _first(kept, people), asked)
+        error = _Error(self, state, _first_people(training, people), held_out)
         best = error.of(parameters)
         for step in FACTORS:
-            for place in self._open:
-                for way in (step, 1 / step):
+            for index in self._open:
+                for multiplier in (step, 1 / step):
                     helped = False
                     for _ in range(REPEATED):
                         tried = parameters.copy()
-                        tried[place] *= way
-                        if (now := error.of(tried)) >= best:
+                        tried[index] *= multiplier
+                        if (trial_error := error.of(tried)) >= best:
                             break
-                        best = now
+                        best = trial_error
                         parameters = tried
                         helped = True
                     if helped:
@@ -150,44 +150,44 @@ class Probe:
 class _Error:
     """The root mean square error on the probe, of one choice of parameters after another."""
 
-    def __init__(self, probe: Probe, state: PrintedState, kept: Block, asked: Block) -> None:
+    def __init__(self, probe: Probe, state: PrintedState, kept: Block, held_out: Block) -> None:
         self.how = probe
         self.state = state
-        self.truth = asked.value
-        self.cells = Cells(kept.ptr, kept.item, kept.value, asked.ptr, asked.item)
+        self.truth = held_out.value
+        self.cells = Cells(kept.ptr, kept.item, kept.value, held_out.ptr, held_out.item)
         self._known: dict[tuple[float, ...], dict[str, Floats]] = {}
 
     def of(self, tried: Floats) -> float:
         """With a matrix that is made once for each shrinkage."""
-        how = self.how
-        settings = how.settings
+        probe = self.how
+        settings = probe.settings
         numbers = {
             "level_prior": settings.person_prior,
             "level_mean": self.state.again,
             "clamp": settings.clamp if settings.residuals == "clamped" else 0.0,
             "ridge": float(tried[RIDGE]),
-            "neighbours": float(how.neighbours),
+            "neighbours": float(probe.neighbours),
         }
         model = CentredNeighbours(self._arrays(tried[:RIDGE]), numbers)
-        made = np.clip(model.predict_cells(self.cells), -2.0, 2.0)
-        return float(np.sqrt(np.mean((made - self.truth) ** 2)))
+        predicted = np.clip(model.predict_cells(self.cells), -2.0, 2.0)
+        return float(np.sqrt(np.mean((predicted - self.truth) ** 2)))
 
     def _arrays(self, shrinkage: Floats) -> dict[str, Floats]:
-        place = tuple(float(each) for each in shrinkage)
-        if place not in self._known:
-            self._known = {place: self._made(shrinkage)}
-        return self._known[place]
+        key = tuple(float(number) for number in shrinkage)
+        if key not in self._known:
+            self._known = {key: self._made(shrinkage)}
+        return self._known[key]
 
     def _made(self, shrinkage: Floats) -> dict[str, Floats]:
-        how, state = self.how, self.state
-        least = how.settings.least_weight
+        probe, state = self.how, self.state
+        least_weight = probe.settings.least_weight
         arrays = {"baseline": np.asarray(state.item - MIDDLE)}
-        if how.neighbours:
+        if probe.neighbours:
             arrays["similarity"] = np.asarray(state.weights, np.float64)
-        if how.neighbours and not how.clean:
-            arrays["covariance"] = averaged(state, np.zeros(2), least)
+        if probe.neighbours and not probe.clean:
+            arrays["covariance"] = averaged(state, np.zeros(2), least_weight)
             return arrays
         # Roughly: only which parameters are better is asked.
-        rows = factor(state, shrinkage, how.clean, how.rank, least, roughly=True)
+        rows = factor(state, shrinkage, probe.clean, probe.rank, least_weight, roughly=True)
         arrays["loadings"] = rows
         return arrays

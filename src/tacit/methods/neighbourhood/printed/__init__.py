@@ -24,19 +24,19 @@ MIDDLE = 3.0
 """Of the paper's scale from 1 to 5, whose width the inner scale has."""
 
 
-def error_limit(turn: int) -> float:
+def error_limit(iteration: int) -> float:
     """e_max of step t: .5 + (phi - 1)/(t + 1)."""
-    return 0.5 + (SPAN - 1.0) / (turn + 1.0)
+    return 0.5 + (SPAN - 1.0) / (iteration + 1.0)
 
 
-def printed_sensitivity(turn: int, floor: float) -> float:
+def printed_sensitivity(iteration: int, floor: float) -> float:
     """dF = 2 e_max phi / C."""
-    return 2.0 * error_limit(turn) * SPAN / floor
+    return 2.0 * error_limit(iteration) * SPAN / floor
 
 
-def loss_bound(most: int) -> float:
-    """B, the largest loss of a person with at most `most` (tau) ratings."""
-    return SPAN**2 * most
+def loss_bound(limit: int) -> float:
+    """B, the largest loss of a person with at most `limit` (tau) ratings."""
+    return SPAN**2 * limit
 
 
 def langevin_step(
@@ -50,11 +50,11 @@ def langevin_step(
 ) -> Floats:
     """Line 5 of Algorithm 2, with share = epsilon/4B: at 1 plain stochastic gradient
     Langevin dynamics."""
-    moved = gradient + prior
-    moved *= -share * step / 2.0
-    moved += value
-    moved += noise
-    return moved
+    updated = gradient + prior
+    updated *= -share * step / 2.0
+    updated += value
+    updated += noise
+    return updated
 
 
 def inclusion(counts: Floats, batch: float) -> tuple[Floats, float]:
@@ -68,9 +68,9 @@ def inclusion(counts: Floats, batch: float) -> tuple[Floats, float]:
 def most_similar(similarity: Floats, neighbours: int) -> tuple[NDArray[np.int64], Floats]:
     """The `neighbours` other items of largest similarity to each item, ascending by item:
     section 5.2, *after* training."""
-    others = similarity.copy()
-    np.fill_diagonal(others, -np.inf)
-    count = max(1, min(neighbours, len(others) - 1))
-    best = np.argsort(-others, axis=1, kind="stable")[:, :count]
+    masked = similarity.copy()
+    np.fill_diagonal(masked, -np.inf)
+    count = max(1, min(neighbours, len(masked) - 1))
+    best = np.argsort(-masked, axis=1, kind="stable")[:, :count]
     index = np.sort(best, axis=1).astype(np.int64)
     return index, np.take_along_axis(similarity, index, axis=1)

@@ -75,9 +75,9 @@ class Algorithm:
             used = self.used(block)
             mean = item_means(used, self.items, levels=False, prior=0.0)
             counts = np.bincount(used.item, minlength=self.items)
-            first = self.rescale * self._first(Data.of(used, mean))
-            found = {"baseline": mean, "counts": counts, "similarity": first}
-            return {name: as_rows(array) for name, array in found.items()}
+            similarity = self.rescale * self._first(Data.of(used, mean))
+            arrays = {"baseline": mean, "counts": counts, "similarity": similarity}
+            return {name: as_rows(array) for name, array in arrays.items()}
 
         claim = Claim("none", 0.0, self.claimed, 0.0, RAW)
         widths = {**dict.fromkeys(START_PARTS, 1), "similarity": self.items}
@@ -91,10 +91,10 @@ class Algorithm:
         """Of every pair; an item is no neighbour of its own."""
         if self.start_from == "random":
             rng = np.random.default_rng(self.seed)
-            first = rng.uniform(-RANDOM, RANDOM, (self.items, self.items))
+            similarity = rng.uniform(-RANDOM, RANDOM, (self.items, self.items))
             if not self.published:
-                np.fill_diagonal(first, 0.0)
-            return first
+                np.fill_diagonal(similarity, 0.0)
+            return similarity
         index, value = raw_similarities(
             data,
             max(self.items - 1, 1),
@@ -103,16 +103,16 @@ class Algorithm:
             levels=False,
             threads=self.threads,
         )
-        first = np.zeros((self.items, self.items))
+        similarity = np.zeros((self.items, self.items))
         row, column = np.nonzero(index >= 0)
-        first[row, index[row, column]] = value[row, column]
-        return first
+        similarity[row, index[row, column]] = value[row, column]
+        return similarity
 
     def gradient(
         self,
         block: Block,
         state: AllPairsState,
-        turn: int,
+        iteration: int,
         *,
         floor: float,
         clamp: float = inf,
@@ -123,7 +123,7 @@ class Algorithm:
         from tacit.methods.neighbourhood.printed.kernels import gradient_pairs
 
         data = Data.of(self.used(block), state.baseline[:, 0])
-        drawn = self._drawn(len(data.item), turn)
+        in_batch = self._drawn(len(data.item), iteration)
         value = np.ascontiguousarray(state.similarity)
         out = np.empty_like(value)
 
@@ -135,7 +135,7 @@ class Algorithm:
                 data.start,
                 data.user,
                 data.cell,
-                drawn,
+                in_batch,
                 value,
                 floor,
                 clamp,
@@ -177,14 +177,14 @@ class Algorithm:
         in_bands(self.items, self.threads, work)
         return out
 
-    def _drawn(self, cells: int, turn: int) -> NDArray[np.bool_]:
+    def _drawn(self, cells: int, iteration: int) -> NDArray[np.bool_]:
         """The mini-batch of a step: each rating with chance gamma."""
         if self.batch >= 1:
             return np.ones(cells, np.bool_)
-        rng = np.random.default_rng([self.seed, turn])
+        rng = np.random.default_rng([self.seed, iteration])
         return rng.random(cells) < self.batch
 
-    def step(self, turn: int, claim: Claim, contribute: Contribute) -> Round:
+    def step(self, iteration: int, claim: Claim, contribute: Contribute) -> Round:
         """A round of one step, with a draw for each pair."""
         grid = CellClip(1.0, grain(claim.scale))
         part = Part(
@@ -194,7 +194,7 @@ class Algorithm:
             width=self.items,
             printed=Epoch(self.kind, claim, self.items**2),
         )
-        return Round(f"step {turn}", (part,), contribute, keep)
+        return Round(f"step {iteration}", (part,), contribute, keep)
 
 
 def grain(scale: float) -> int:

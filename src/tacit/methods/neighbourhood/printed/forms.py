@@ -79,8 +79,8 @@ class PrintedForm(Form):
         """The constants of the algorithm."""
 
     @abstractmethod
-    def step(self, algorithm: Algorithm, turn: int) -> Round:
-        """Step `turn` of the algorithm."""
+    def step(self, algorithm: Algorithm, iteration: int) -> Round:
+        """Step `iteration` of the algorithm."""
 
     @property
     def floor(self) -> float:
@@ -99,8 +99,8 @@ class PrintedForm(Form):
     def plan(self, public: Public) -> Plan:
         """The start, then the steps."""
         algorithm = self.algorithm(public)
-        turns = range(1, algorithm.rounds + 1)
-        steps = (self.step(algorithm, turn) for turn in turns)
+        iterations = range(1, algorithm.rounds + 1)
+        steps = (self.step(algorithm, iteration) for iteration in iterations)
         story = self.story(algorithm.epsilon)
         return Plan(public.unit, (algorithm.start(), *steps), story)
 
@@ -127,9 +127,9 @@ class PrintedForm(Form):
     def used(self, public: Public) -> dict[str, Any]:
         """Settings as they are used; those that the paper has no use for are left out."""
         algorithm = self.algorithm(public)
-        told = self.settings.model_dump(exclude={"items", "sampled"})
-        return told | {
-            "neighbours": max(1, min(told["neighbours"], public.items - 1)),
+        settings = self.settings.model_dump(exclude={"items", "sampled"})
+        return settings | {
+            "neighbours": max(1, min(settings["neighbours"], public.items - 1)),
             "start": algorithm.start_from,
             "rounds": algorithm.rounds,
         }
@@ -184,9 +184,9 @@ class DescentForm(PrintedForm):
         """With eta and C."""
         return {**super().used(public), "rate": self.rate, "floor": self.floor}
 
-    def step(self, algorithm: Algorithm, turn: int) -> Round:
+    def step(self, algorithm: Algorithm, iteration: int) -> Round:
         """Step t: S <- S - eta (beta (G + Laplace(gamma K dF/epsilon)) + lambda S)."""
-        sensitivity = printed_sensitivity(turn, self.floor)
+        sensitivity = printed_sensitivity(iteration, self.floor)
         scale = algorithm.batch * algorithm.rounds * sensitivity / algorithm.epsilon
         move = self._move
         if self.published:
@@ -196,33 +196,43 @@ class DescentForm(PrintedForm):
 
         def contribute(block: Block, state: AllPairsState) -> Mapping[str, Rows]:
             noise = block.draws["similarity"].reshape(state.similarity.shape)
-            moved = move(algorithm, block, state, turn, noise)
-            return {"similarity": as_rows(moved)}
+            updated = move(algorithm, block, state, iteration, noise)
+            return {"similarity": as_rows(updated)}
 
         claim = Claim("laplace", scale, algorithm.claimed, 0.0, ALGORITHM_1)
-        return algorithm.step(turn, claim, contribute)
+        return algorithm.step(iteration, claim, contribute)
 
     def _move(
-        self, algorithm: Algorithm, block: Block, state: AllPairsState, turn: int, noise: Floats
+        self,
+        algorithm: Algorithm,
+        block: Block,
+        state: AllPairsState,
+        iteration: int,
+        noise: Floats,
     ) -> Floats:
         """Lines 5 to 7."""
         settings = self.settings
         slope = algorithm.gradient(
             block,
             state,
-            turn,
+            iteration,
             floor=self.floor,
-            clamp=error_limit(turn),
+            clamp=error_limit(iteration),
             reach=SPAN if settings.paranoid == "left-out" else inf,
         )
-        moved = state.similarity - self.rate * (
+        updated = state.similarity - self.rate * (
             settings.rescale * (slope + noise) + settings.decay * state.similarity
         )
-        np.fill_diagonal(moved, 0.0)
-        return np.asarray(moved)
+        np.fill_diagonal(updated, 0.0)
+        return np.asarray(updated)
 
     def _published_move(
-        self, algorithm: Algorithm, block: Block, state: AllPairsState, turn: int, noise: Floats
+        self,
+        algorithm: Algorithm,
+        block: Block,
+        state: AllPairsState,
+        iteration: int,
+        noise: Floats,
     ) -> Floats:
         """Of symmetric similarities, beta times the pull to zero as well."""
         value = (state.similarity + state.similarity.T) / 2
@@ -254,45 +264,45 @@ class LangevinForm(PrintedForm):
 
     def story(self, epsilon: float) -> tuple[str, ...]:
         """The paper quotes a mean over a person's ratings."""
-        most = self.settings.most
-        quoted = f"{epsilon / most:g} x {most}: a mean over a person's ratings."
+        limit = self.settings.most
+        quoted = f"{epsilon / limit:g} x {limit}: a mean over a person's ratings."
         return (f"The paper quotes this epsilon as {quoted}",)
 
-    def length(self, turn: int) -> float:
+    def length(self, iteration: int) -> float:
         """eta_t = eta_1 t^-xi."""
-        if self.published and turn <= HELD:
+        if self.published and iteration <= HELD:
             return self.rate
-        since = turn - 1 if self.published else turn
+        since = iteration - 1 if self.published else iteration
         return float(self.rate * since**-self.settings.falling)
 
-    def step(self, algorithm: Algorithm, turn: int) -> Round:
+    def step(self, algorithm: Algorithm, iteration: int) -> Round:
         """Step t, with noise of variance temperature x eta_t."""
-        step = self.length(turn)
+        step = self.length(iteration)
         share = algorithm.epsilon / (4 * loss_bound(self.settings.most))
         spread = sqrt(self.settings.temperature * step)
         move = self._published_move if self.published else self._move
 
         def contribute(block: Block, state: AllPairsState) -> Mapping[str, Rows]:
             noise = block.draws["similarity"].reshape(state.similarity.shape)
-            moved = move(algorithm, block, state, turn, share, noise)
-            return {"similarity": as_rows(moved)}
+            updated = move(algorithm, block, state, iteration, share, noise)
+            return {"similarity": as_rows(updated)}
 
         claim = Claim("gaussian", spread, algorithm.claimed, 0.0, ALGORITHM_2)
-        return algorithm.step(turn, claim, contribute)
+        return algorithm.step(iteration, claim, contribute)
 
     def _move(
         self,
         algorithm: Algorithm,
         block: Block,
         state: AllPairsState,
-        turn: int,
+        iteration: int,
         share: float,
         noise: Floats,
     ) -> Floats:
         """Line 5, with H of equation 12."""
         settings = self.settings
         value = state.similarity
-        slope = algorithm.gradient(block, state, turn, floor=NO_FLOOR)
+        slope = algorithm.gradient(block, state, iteration, floor=NO_FLOOR)
         part, total = inclusion(state.counts[:, 0], algorithm.batch)
         prior = np.outer(part, part)
         np.subtract(1.0, prior, out=prior)
@@ -300,16 +310,18 @@ class LangevinForm(PrintedForm):
         times = total if settings.times == "ratings" else 1.0
         slope *= times / algorithm.batch
         prior *= times * settings.decay
-        moved = langevin_step(value, slope, prior, share=share, step=self.length(turn), noise=noise)
-        np.fill_diagonal(moved, 0.0)
-        return moved
+        updated = langevin_step(
+            value, slope, prior, share=share, step=self.length(iteration), noise=noise
+        )
+        np.fill_diagonal(updated, 0.0)
+        return updated
 
     def _published_move(
         self,
         algorithm: Algorithm,
         block: Block,
         state: AllPairsState,
-        turn: int,
+        iteration: int,
         share: float,
         noise: Floats,
     ) -> Floats:
@@ -321,7 +333,7 @@ class LangevinForm(PrintedForm):
         )
         drift = slope + self.settings.decay * value
         times = float(state.counts.sum())
-        return np.asarray(value - self.length(turn) * share * times * drift)
+        return np.asarray(value - self.length(iteration) * share * times * drift)
 
 
 def _epsilon(public: Public) -> float:

@@ -21,7 +21,7 @@ def gradient_pairs(
     start: Any,
     user: Any,
     cell: Any,
-    drawn: Any,
+    in_batch: Any,
     similarity: Any,
     floor: float,
     clamp: float,
@@ -30,7 +30,7 @@ def gradient_pairs(
     last: int,
     out: Any,
 ) -> None:
-    """Rows first..last-1 of the sum over `drawn` cells of e d(prediction)/ds (equation 5
+    """Rows first..last-1 of the sum over `in_batch` cells of e d(prediction)/ds (equation 5
     with the sign that its text leaves out), e clamped to +-clamp.
 
     Where `floor` divides instead of the total similarity, the divisor does not move with
@@ -41,7 +41,7 @@ def gradient_pairs(
         out[i] = 0.0
         for at in range(start[i], start[i + 1]):
             u, mine = np.int64(user[at]), np.int64(cell[at])
-            if not drawn[mine]:
+            if not in_batch[mine]:
                 continue
             weighted = 0.0
             size = 0.0
@@ -55,9 +55,9 @@ def gradient_pairs(
             error = min(max(guess - dev[mine], -clamp), clamp) / divisor
             turning = guess if size > floor else 0.0
             for k in range(ptr[u], ptr[u + 1]):
-                far = dev[k] - np.sign(row[item[k]]) * turning
-                if k != mine and abs(far) <= reach:
-                    out[i, item[k]] += error * far
+                difference = dev[k] - np.sign(row[item[k]]) * turning
+                if k != mine and abs(difference) <= reach:
+                    out[i, item[k]] += error * difference
 
 
 @njit(cache=True, nogil=True)

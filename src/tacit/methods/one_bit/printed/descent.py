@@ -41,7 +41,7 @@ from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import Claim
 from tacit.rounds.round import Block, Kind, Part, Personal, Released, Round
-from tacit.rounds.state import State, known
+from tacit.rounds.state import State, is_filled
 
 Floats = NDArray[np.float64]
 Factors = NDArray[np.float32]
@@ -107,14 +107,14 @@ class OneBitDescentForm(Form):
 
     def used(self, public: Public) -> dict[str, Any]:
         """With the form that it is, and the q that is used."""
-        told = self.settings.model_dump() | {"form": "descent"}
+        settings = self.settings.model_dump() | {"form": "descent"}
         if isinstance(self.settings, ProjectedSettings):
-            told["projection"] = reduced_rows(public.items, self.settings)
-            told["share"] = told["projection"] / public.items
-            del told["bits"]
+            settings["projection"] = reduced_rows(public.items, self.settings)
+            settings["share"] = settings["projection"] / public.items
+            del settings["bits"]
         if public.calibration == "paper":
-            del told["each"]
-        return told
+            del settings["each"]
+        return settings
 
     def _descent(self, public: Public) -> PrintedDescent:
         return PrintedDescent(public, self.settings, self.method.way, self.method.seed)
@@ -165,7 +165,7 @@ class PrintedDescent:
 
     def plan(self) -> Plan:
         """All rounds, in order."""
-        kept = Personal("own", self.rank + 1)
+        personal = Personal("own", self.rank + 1)
         rounds = []
         for turn in self.turns():
             key = self.keys[turn.number]
@@ -174,9 +174,9 @@ class PrintedDescent:
                     f"step {turn.number + 1}",
                     (self._part(turn.part),),
                     partial(self.contribute, key=key, name=turn.part),
-                    partial(self.absorb, turn=turn.number),
+                    partial(self.absorb, iteration=turn.number),
                     turn.takes_part,
-                    (kept,),
+                    (personal,),
                 )
             )
         return Plan(self.public.unit, tuple(rounds), self._story())
@@ -186,10 +186,10 @@ class PrintedDescent:
         rounds = self.settings.rounds
         if self.public.calibration == "paper" or self.exact:
             return [DescentTurn(i, Everyone(), "bits") for i in range(rounds + self._more)]
-        each = self.settings.each or 1
-        if rounds % each:
-            raise SettingError(f"each is {each}: it must divide the {rounds} rounds")
-        groups = rounds // each
+        answers_per_user = self.settings.each or 1
+        if rounds % answers_per_user:
+            raise SettingError(f"each is {answers_per_user}: it must divide the {rounds} rounds")
+        groups = rounds // answers_per_user
         return [
             DescentTurn(
                 i,
@@ -222,7 +222,7 @@ class PrintedDescent:
         path = self.path(state)
         schema = self.public.schema
         rating = schema.middle + schema.unit_width * block.value
-        own = block.personal["own"]
+        user_factors = block.personal["own"]
         advance(
             block.ptr,
             block.item,
@@ -232,25 +232,34 @@ class PrintedDescent:
             self.settings.own_rate,
             self.settings.ridge,
             self.over,
-            own,
+            user_factors,
         )
         if self.exact or self.way == "naive":
             rows = np.empty((len(block.item), self.rank))
-            kernels.whole_gradient(block.ptr, block.item, rating, path[-1], own, rows)
+            kernels.whole_gradient(block.ptr, block.item, rating, path[-1], user_factors, rows)
             return {name: Rows(block.ptr, block.item, rows)}
-        asked = np.empty(len(block.people), np.int64)
-        kernels.drawn(block.people, key, self.size * self.rank, asked)
-        found = np.empty(len(block.people))
+        coordinates = np.empty(len(block.people), np.int64)
+        kernels.draw_coordinates(block.people, key, self.size * self.rank, coordinates)
+        gradients = np.empty(len(block.people))
         if self.project is None:
-            kernels.item_gradient(block.ptr, block.item, rating, path[-1], own, asked, found)
+            kernels.item_gradient(
+                block.ptr, block.item, rating, path[-1], user_factors, coordinates, gradients
+            )
         else:
             kernels.projected_gradient(
-                block.ptr, block.item, rating, path[-1], own, self.project.matrix, asked, found
+                block.ptr,
+                block.item,
+                rating,
+                path[-1],
+                user_factors,
+                self.project.matrix,
+                coordinates,
+                gradients,
             )
-        return {name: Rows(np.arange(len(found) + 1), asked, found[:, None])}
+        return {name: Rows(np.arange(len(gradients) + 1), coordinates, gradients[:, None])}
 
     def absorb(
-        self, state: DescentState, released: Mapping[str, Released], *, turn: int
+        self, state: DescentState, released: Mapping[str, Released], *, iteration: int
     ) -> DescentState:
         """One step of the items along the mean gradient of those who answered."""
         path = self.path(state)
@@ -259,40 +268,40 @@ class PrintedDescent:
         if not self.exact and self.way != "naive":
             gradient = gradient * (self.size * self.rank)
         # what is told is what is stepped along, so that everybody comes to the same factors
-        told = gradient.astype(np.float32)[None]
-        moved = self._step(path[-1], told[0], turn)
-        if known(state.gradients):
-            told = np.concatenate([state.gradients, told])
-        return replace(state, gradients=told, path=np.concatenate([path, moved[None]]))
+        gradients = gradient.astype(np.float32)[None]
+        updated = self._step(path[-1], gradients[0], iteration)
+        if is_filled(state.gradients):
+            gradients = np.concatenate([state.gradients, gradients])
+        return replace(state, gradients=gradients, path=np.concatenate([path, updated[None]]))
 
     def path(self, state: DescentState) -> Factors:
         """The item factors before the first step and after each, made anew by whoever was
         told the gradients alone."""
-        if known(state.path):
+        if is_filled(state.path):
             return state.path
         path = self.first
-        if known(state.gradients):
-            for turn, gradient in enumerate(state.gradients):
-                moved = self._step(path[-1], gradient, turn)
-                path = np.concatenate([path, moved[None]])
+        if is_filled(state.gradients):
+            for iteration, gradient in enumerate(state.gradients):
+                updated = self._step(path[-1], gradient, iteration)
+                path = np.concatenate([path, updated[None]])
         return path
 
-    def _step(self, factors: Factors, told: Factors, turn: int) -> Factors:
+    def _step(self, factors: Factors, released_gradient: Factors, iteration: int) -> Factors:
         """V - (gamma_t / f_k)(gradient + 2 ridge V): a step that is not finite is not taken."""
-        gradient = told.astype(np.float64)
+        gradient = released_gradient.astype(np.float64)
         k = float(self.settings.rounds)
         correction = {"one": 1.0, "k": k, "k2": k**2}[self.settings.correction]
         correction = 1.0 if self.exact else correction
-        whole = gradient
+        full_gradient = gradient
         if self.project is not None:
-            whole = self.project.back(gradient, self.exact)
+            full_gradient = self.project.back(gradient, self.exact)
         with np.errstate(over="ignore", invalid="ignore"):
-            moved = factors - self.settings.rate / (turn + 1) / correction * (
-                whole + 2 * self.settings.ridge * factors
+            updated = factors - self.settings.rate / (iteration + 1) / correction * (
+                full_gradient + 2 * self.settings.ridge * factors
             )
-        if not np.isfinite(moved).all():
+        if not np.isfinite(updated).all():
             return factors
-        return np.clip(moved, -LARGEST, LARGEST).astype(np.float32)
+        return np.clip(updated, -LARGEST, LARGEST).astype(np.float32)
 
     def _part(self, name: str) -> Part:
         """What is released of a step: bits, or for the naive method and the twin all of it."""
@@ -303,9 +312,11 @@ class PrintedDescent:
             every = 1 / settings.rounds
             return Part(name, self.size, UNCLIPPED, width=self.rank, share=every)
         printed = self.public.calibration == "paper"
-        each = budget.epsilon / settings.rounds
+        round_epsilon = budget.epsilon / settings.rounds
         if self.way != "naive":
-            claim = Claim("response", each, each, 0.0, REASON) if printed else None
+            claim = (
+                Claim("response", round_epsilon, round_epsilon, 0.0, REASON) if printed else None
+            )
             numbers = self.size * self.rank
             return Part(name, numbers, Report(), kind=Kind.REPORT, share=share, printed=claim)
         if printed:
@@ -315,7 +326,7 @@ class PrintedDescent:
             among = 1 if single else self.size
             scale = among * width * self.rank / half
             noise: Hidden = "masked item" if single else "masked"
-            claim = Claim(noise, scale, each, 0.0, UNBOUNDED_REASON)
+            claim = Claim(noise, scale, round_epsilon, 0.0, UNBOUNDED_REASON)
             return Part(name, self.size, UNCLIPPED, width=self.rank, printed=claim)
         bound = Replaced(1.0, "l1" if is_pure(budget) else "l2")
         return Part(name, self.size, bound, width=self.rank, share=share)
@@ -326,7 +337,7 @@ class PrintedDescent:
             return ("Exact gradients, for comparison.",)
         if self.public.calibration == "paper":
             run = rounds + self._more
-            how = f"{run} rounds in which everybody answers at epsilon/{rounds}"
-            return (f"As printed: {how}.",)
-        each = self.settings.each or 1
-        return (f"{rounds} rounds; each person answers in {each} of them.",)
+            schedule = f"{run} rounds in which everybody answers at epsilon/{rounds}"
+            return (f"As printed: {schedule}.",)
+        answers_per_user = self.settings.each or 1
+        return (f"{rounds} rounds; each person answers in {answers_per_user} of them.",)

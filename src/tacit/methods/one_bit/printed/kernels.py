@@ -15,7 +15,9 @@ from tacit.methods.one_bit.kernels import mixed
 
 
 @njit(cache=True, nogil=True)
-def drawn(people: NDArray[np.int64], key: np.uint64, rows: int, out: NDArray[np.int64]) -> None:
+def draw_coordinates(
+    people: NDArray[np.int64], key: np.uint64, rows: int, out: NDArray[np.int64]
+) -> None:
     """The coordinate that each person is asked about: public, and uniform to within 2^-64 x
     rows."""
     for person in range(len(people)):
@@ -28,22 +30,22 @@ def item_gradient(
     item: NDArray[np.uint32],
     rating: NDArray[np.float64],
     factors: NDArray[np.float32],
-    own: NDArray[np.float64],
-    asked: NDArray[np.int64],
+    user_factors: NDArray[np.float64],
+    coordinates: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
     """Algorithm 1, line 8: -2 y_ij u_il (r_ij - u_i'v_j) at the drawn (j, l); 0 where she
     has not rated j."""
     width = factors.shape[1]
     for person in range(len(ptr) - 1):
-        wanted, column = asked[person] // width, asked[person] % width
+        target_item, column = coordinates[person] // width, coordinates[person] % width
         out[person] = 0.0
         for cell in range(ptr[person], ptr[person + 1]):
-            if item[cell] == wanted:
+            if item[cell] == target_item:
                 error = rating[cell]
                 for a in range(width):
-                    error -= own[person, a] * factors[wanted, a]
-                out[person] = -2.0 * own[person, column] * error
+                    error -= user_factors[person, a] * factors[target_item, a]
+                out[person] = -2.0 * user_factors[person, column] * error
 
 
 @njit(cache=True, nogil=True)
@@ -52,23 +54,23 @@ def projected_gradient(
     item: NDArray[np.uint32],
     rating: NDArray[np.float64],
     factors: NDArray[np.float32],
-    own: NDArray[np.float64],
+    user_factors: NDArray[np.float64],
     projection: NDArray[np.float32],
-    asked: NDArray[np.int64],
+    coordinates: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
     """Algorithm 2, lines 7 and 8, at the drawn (s, l) only: one row of the projection meets
     her own ratings."""
     width = factors.shape[1]
     for person in range(len(ptr) - 1):
-        row, column = asked[person] // width, asked[person] % width
+        row, column = coordinates[person] // width, coordinates[person] % width
         total = 0.0
         for cell in range(ptr[person], ptr[person + 1]):
             error = rating[cell]
             for a in range(width):
-                error -= own[person, a] * factors[item[cell], a]
+                error -= user_factors[person, a] * factors[item[cell], a]
             total += projection[row, item[cell]] * error
-        out[person] = -2.0 * own[person, column] * total
+        out[person] = -2.0 * user_factors[person, column] * total
 
 
 @njit(cache=True, nogil=True)
@@ -77,7 +79,7 @@ def whole_gradient(
     item: NDArray[np.uint32],
     rating: NDArray[np.float64],
     factors: NDArray[np.float32],
-    own: NDArray[np.float64],
+    user_factors: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None:
     """The gradient row of each of her cells: for the naive method and for the non-private twin."""
@@ -86,6 +88,6 @@ def whole_gradient(
         for cell in range(ptr[person], ptr[person + 1]):
             error = rating[cell]
             for a in range(width):
-                error -= own[person, a] * factors[item[cell], a]
+                error -= user_factors[person, a] * factors[item[cell], a]
             for a in range(width):
-                out[cell, a] = -2.0 * own[person, a] * error
+                out[cell, a] = -2.0 * user_factors[person, a] * error

@@ -35,12 +35,12 @@ class Projection:
         self.matrix = entries / np.float32(np.sqrt(self.rows))
         self._solve: Any = None
 
-    def back(self, gradient: Floats, whole: bool = False) -> Floats:
-        """From the projected gradient (or the `whole` exact one) to the step on the item
+    def back(self, gradient: Floats, exact: bool = False) -> Floats:
+        """From the projected gradient (or the `exact` exact one) to the step on the item
         factors."""
-        if whole and not self.transposed:
+        if exact and not self.transposed:
             return gradient
-        if whole:
+        if exact:
             return self.matrix.T @ (self.matrix @ gradient)
         if self.transposed:
             return self.matrix.T @ gradient
@@ -66,5 +66,5 @@ class Projection:
 
 def reduced_rows(items: int, settings: ProjectedSettings) -> int:
     """q: as it was said, or a share of the items; no more than there are."""
-    wanted = settings.projection or round(settings.share * items)
-    return max(1, min(wanted, items))
+    rows = settings.projection or round(settings.share * items)
+    return max(1, min(rows, items))
