@@ -43,7 +43,7 @@ def rounds(
 
     from tacit.federation.device.fleet import run_fleet
     from tacit.federation.device.policy import Policy
-    from tacit.federation.protocol.lasting import leave_what_is_loaded
+    from tacit.federation.protocol.long_running import leave_what_is_loaded
 
     ratings = synthetic(devices, items, 20)
     with tempfile.TemporaryDirectory() as name:

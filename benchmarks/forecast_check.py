@@ -30,7 +30,7 @@ from tacit.evaluation import cost
 from tacit.evaluation.choose import expected, solve
 from tacit.evaluation.cost import as_read
 from tacit.evaluation.forecast import forecast
-from tacit.evaluation.told import LISTS, Kind, TabulatedCost, points_of, shape_of
+from tacit.evaluation.forecast_model import LISTS, Kind, TabulatedCost, points_of, shape_of
 
 JUDGED = (0.5, 20.0)
 PUBLIC = ("ml-100k", "ml-1m", "netflix-100")

@@ -20,9 +20,7 @@ from forecast_lists import over_all
 from scipy.optimize import minimize
 
 from tacit.evaluation.excess import Loud
-from tacit.evaluation.kriging import Scales, fit_scales
-from tacit.evaluation.listed import LoudLists
-from tacit.evaluation.told import (
+from tacit.evaluation.forecast_model import (
     LISTS,
     CostLaw,
     Kind,
@@ -31,6 +29,8 @@ from tacit.evaluation.told import (
     points_of,
     tabulated_cost,
 )
+from tacit.evaluation.kriging import Scales, fit_scales
+from tacit.evaluation.list_forecast import LoudLists
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]

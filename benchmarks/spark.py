@@ -40,7 +40,7 @@ def write(shape: str, path: Path) -> None:
 
 def one(engine: str, asked: argparse.Namespace) -> dict[str, float]:
     """A fit in this process."""
-    from tacit.fitting.place import placed
+    from tacit.fitting.location import placed
     from tacit.fitting.run import trial
     from tacit.methods import find
 

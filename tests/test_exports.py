@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tacit.exports import csv_text, harmless, write_csv
-from tacit.shown import acts
+from tacit.redaction import acts
 
 HOSTILE = [
     '=HYPERLINK("http://x.example";"film")',

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import ModelError
-from tacit.shown import json_text, one_line, several_lines
+from tacit.redaction import json_text, one_line, several_lines
 
 HOSTILE = [
     "\x1b[2J\x1b]0;gone\x07",

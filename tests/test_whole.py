@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tacit.atomic_write import open_atomic
 from tacit.errors import StorageError
-from tacit.whole import open_atomic
 
 
 def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Path) -> None:

@@ -31,13 +31,13 @@ _HOMES = {
     "open_book": "tacit.ledger.book.book",
     "audit": "tacit.auditing.audit",
     "Audit": "tacit.auditing.audit",
-    "evaluate": "tacit.evaluation.door",
-    "Evaluation": "tacit.evaluation.door",
+    "evaluate": "tacit.evaluation.api",
+    "Evaluation": "tacit.evaluation.api",
     "release": "tacit.evaluation.release",
     "refresh": "tacit.fitting.refresh",
     "tune": "tacit.evaluation.tune",
     "TacitError": "tacit.errors",
-    "TacitNotice": "tacit.spoken",
+    "TacitNotice": "tacit.notices",
     "Popularity": "tacit.methods.baselines.popularity",
     "Bias": "tacit.methods.baselines.bias",
     "CovarianceKNN": "tacit.methods.item_item.covariance",
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from tacit.data.sample import sample, sample_catalogue
     from tacit.data.schema import Schema
     from tacit.errors import TacitError
-    from tacit.evaluation.door import Evaluation, evaluate
+    from tacit.evaluation.api import Evaluation, evaluate
     from tacit.evaluation.planning import choose, plan
     from tacit.evaluation.release import release
     from tacit.evaluation.tune import tune
@@ -110,14 +110,14 @@ if TYPE_CHECKING:
     from tacit.model.model import Model, load
     from tacit.model.synthesize import synthesize
     from tacit.model.verify import verify
-    from tacit.spoken import TacitNotice
+    from tacit.notices import TacitNotice
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):  # what Python and its tools ask of any module
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     if name not in _HOMES:
-        from tacit.asked import unknown_name
+        from tacit.validation import unknown_name
 
         raise unknown_name("tacit", name, __all__)
     value = getattr(import_module(_HOMES[name]), name)

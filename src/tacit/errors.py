@@ -15,13 +15,13 @@
     └── Failure               exit 1: it broke, and the caller could not have known
 
 An error gives the place and the remedy. It quotes a value only if that is the caller's own
-setting, never a cell of a ratings file. What it quotes is shown and never obeyed (`tacit.shown`).
+setting, never a cell of a ratings file. What it quotes is shown and never obeyed (`tacit.redaction`).
 """
 
 from __future__ import annotations
 
-from tacit.shown import one_line
-from tacit.spoken import localize
+from tacit.notices import localize
+from tacit.redaction import one_line
 
 
 class TacitError(Exception):
@@ -38,7 +38,7 @@ class TacitError(Exception):
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        """Place, message and remedy, in the words of the side that asked (`tacit.spoken`)."""
+        """Place, message and remedy, in the words of the side that asked (`tacit.notices`)."""
         message = localize(self.message)
         text = f"{self.place}: {message}" if self.place else message
         return f"{text}\n  remedy: {localize(self.remedy)}" if self.remedy else text

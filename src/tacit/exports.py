@@ -4,7 +4,7 @@ obeys.
 Ids and titles come from strangers. A spreadsheet takes a cell that begins with `=`, `+`, `-` or
 `@` for a formula, which may send the other cells away; a terminal obeys an escape sequence. So
 such a cell gets an apostrophe before it, and a character that acts is shown as its escape
-(`tacit.shown`). Parquet and JSON hold texts as they are.
+(`tacit.redaction`). Parquet and JSON hold texts as they are.
 
 Guarantee: no cell of text begins with a character that begins a formula, spaces before it
 left aside, and none holds a control character or a line end. All other texts, and all numbers,
@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 if TYPE_CHECKING:
     import polars

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 LONGEST_NAME = 20
 """Letters of a cell that stays on one line."""

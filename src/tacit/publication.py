@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tacit.atomic_write import sync_folder
 from tacit.errors import StorageError, reason
-from tacit.spoken import warn
-from tacit.whole import sync_folder
+from tacit.notices import warn
 
 Files = Mapping[str, bytes]
 """Of a folder, by name, in the order in which they are written."""

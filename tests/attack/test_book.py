@@ -22,7 +22,7 @@ import pytest
 from tacit.errors import BookError
 from tacit.ledger.book.book import open_book
 from tacit.ledger.book.entry import canonical, write
-from tacit.ledger.book.every import check_parts, strays_elsewhere
+from tacit.ledger.book.listing import check_parts, strays_elsewhere
 from tacit.testing.book import charge, laplace
 from tacit.testing.spend import spender, start
 

@@ -37,7 +37,7 @@ def test_corrupted_files_end_in_an_answer_or_an_error_of_ours(full):
     ("broken", "tells"),
     [
         ("tacit.model.valid.check_needs = lambda *a: None", "case"),
-        ("tacit.shown.acts = lambda c: False", "controls"),
+        ("tacit.redaction.acts = lambda c: False", "controls"),
         ("tacit.data.reading.guard.BROKEN = ()", "case"),
     ],
 )

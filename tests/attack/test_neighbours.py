@@ -19,7 +19,7 @@ from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Everyone
 from tacit.testing import broken
-from tacit.testing.few import few_films, few_ratings
+from tacit.testing.small_sample import few_films, few_ratings
 
 PEOPLE, NEIGHBOURS = 150, 5
 MANY = 100_000

@@ -12,10 +12,10 @@ import pytest
 from tacit import Bayes
 from tacit.engine.threads import Threads
 from tacit.fitting.run import _Run
-from tacit.methods.refine.known import Known
+from tacit.methods.refine.public_prior import Known
 from tacit.methods.streamed import on_a_calendar
 from tacit.noise.release import Charge, NoNoise
-from tacit.testing.few import few_films, few_ratings
+from tacit.testing.small_sample import few_films, few_ratings
 
 PEOPLE, MANY = 12, 100_000
 NEIGHBOURS = 3

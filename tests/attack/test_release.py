@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing.alone import not_alone
 from tacit.auditing.neighbours import CrowdShape, broken
+from tacit.auditing.per_person import not_alone
 from tacit.bound import Box, Sensitivity
 from tacit.bound.box import ListedItems
-from tacit.data import apart
-from tacit.data.apart import HeldOut
+from tacit.data import held_out
 from tacit.data.catalogue import Catalogue
+from tacit.data.held_out import HeldOut
 from tacit.data.sample import sample
 from tacit.evaluation.release import doubled
 from tacit.evaluation.summed import SHARES, MeasuredMethod
@@ -58,7 +58,7 @@ def fitted(ratings, tmp_path_factory):
     ledger = str(tmp_path_factory.mktemp("book") / "book.db")
     both = {}
     with pytest.MonkeyPatch.context() as fixed:
-        fixed.setattr(apart, "keep_apart", lambda share: HeldOut(share=share, salt=SALT))
+        fixed.setattr(held_out, "keep_apart", lambda share: HeldOut(share=share, salt=SALT))
         for unit in ("user", "rating"):
             rated = tacit.Bayes(epsilon=6.0, unit=unit, ledger=ledger, threads=1)
             with inject_bits(np.random.default_rng(SEED).bytes):

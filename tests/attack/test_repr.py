@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tacit.data.read import read
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 ROOMS = (
     "tacit.data",

@@ -40,8 +40,8 @@ from tacit.federation.server.sums import RoundTotal
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
 from tacit.ledger.account.account import epsilon
-from tacit.ledger.statement.honest import Honesty, one_share
-from tacit.noise.whole import Spread, draw_server_noise, spread_of
+from tacit.ledger.statement.trust import Honesty, one_share
+from tacit.noise.server_noise import Spread, draw_server_noise, spread_of
 from tacit.rounds.state import State
 from tacit.testing.sampler import fits, gaussian_cdf
 

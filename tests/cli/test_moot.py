@@ -7,7 +7,7 @@ import pytest
 
 from tacit.cli.main import COMMANDS
 from tacit.cli.main import tacit as commands
-from tacit.cli.moot import TABLE, NoEffect
+from tacit.cli.no_effect import TABLE, NoEffect
 
 FEDERATE = commands.get_command(None, "federate")
 USES = {

@@ -84,8 +84,8 @@ def test_a_fit_says_that_its_model_is_written(run):
 
 
 def test_a_library_that_gives_no_error_number_has_its_words(tmp_path):
+    from tacit.atomic_write import open_atomic
     from tacit.errors import StorageError
-    from tacit.whole import open_atomic
 
     with pytest.raises(StorageError) as refused, open_atomic(tmp_path / "file"):
         raise OSError("7 requested and 0 written")

@@ -64,7 +64,7 @@ def test_a_model_without_tastes_says_so(tacit, models, mine):
 
 def test_everybodys_liking_is_named_when_it_is_the_reason():
     from tacit.cli.show import EVERYBODY, POPULAR, reason
-    from tacit.model.person.told import Recommendation, Share
+    from tacit.model.person.results import Recommendation, Share
 
     alone = Recommendation("a", "A", 4.0, 1.0, 4.0)
     moved = Recommendation("a", "A", 4.0, 1.0, 4.0, ("B",), (Share("B", 0.251),))

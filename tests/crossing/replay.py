@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.data import apart
+from tacit.data import held_out
 from tacit.engine import memory
 from tacit.noise.continual import Weeks
 from tacit.rounds.loop import Loop
@@ -106,7 +106,7 @@ def _patched(absorb: object, noised: object) -> Iterator[None]:
         patch.setattr(memory.bits, "fresh", _fresh(memory.bits.fresh))
         # The rule of what is kept apart is drawn, and public.
         salt = SimpleNamespace(token_hex=lambda size: "5" * 2 * size)
-        patch.setattr(apart, "secrets", salt)
+        patch.setattr(held_out, "secrets", salt)
         yield
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tacit.data.apart import HeldOut, keep_apart, parse_held_out
+from tacit.data.held_out import HeldOut, keep_apart, parse_held_out
 from tacit.data.sample import sample
 from tacit.errors import SettingError
 

@@ -26,7 +26,7 @@ from tacit.rounds.people import Coin, Slice
 from tacit.rounds.round import Part, Personal, Round
 from tacit.rounds.state import State
 from tacit.testing import inject_bits
-from tacit.testing.few import few_films, few_ratings
+from tacit.testing.small_sample import few_films, few_ratings
 
 FLAGSHIPS = [
     ("bias", "user"),

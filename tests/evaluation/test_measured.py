@@ -7,11 +7,11 @@ import pytest
 
 from tacit.data.ratings import Ratings
 from tacit.evaluation.baselines import baseline
-from tacit.evaluation.how import HeldBack
 from tacit.evaluation.lists import alike, overlap
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import Prepared
+from tacit.evaluation.protocol import HeldBack
 from tacit.evaluation.sweep import SweepTask
 from tacit.evaluation.tables import _between
 from tacit.fitting.run import trial

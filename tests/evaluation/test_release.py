@@ -151,7 +151,7 @@ def test_a_model_that_nobody_paid_for_is_refused(ratings, model, tmp_path):
 
 def test_another_rule_than_the_signed_one_is_refused(model, ratings):
     """Whoever moves ratings from one side to the other needs the key of the book."""
-    rule = tacit.data.apart.keep_apart(0.2)
+    rule = tacit.data.held_out.keep_apart(0.2)
     moved = model.statement.model_copy(update={"apart": rule})
     with pytest.raises(SettingError, match="does not know"):
         release(tacit.Model(model.shared, moved), ratings, epsilon=1.0)

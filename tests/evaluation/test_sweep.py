@@ -17,7 +17,7 @@ from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Grid
 from tacit.evaluation.code import digest_of
-from tacit.evaluation.how import HeldBack
+from tacit.evaluation.protocol import HeldBack
 
 
 def _evaluate(small: Ratings, **more) -> tacit.Evaluation:

@@ -25,8 +25,8 @@ from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import ServerStore
 from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.state import ItemBiases
-from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import GlobalMean
+from tacit.methods.refine.global_mean import GlobalMean
+from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights
 from tacit.noise.release import NoNoise
 from tacit.rounds.round import Part, Round

@@ -19,7 +19,7 @@ from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import Gaussian, Reserve
 from tacit.ledger.book.book import open_book
 from tacit.ledger.book.rules import ROUNDING
-from tacit.ledger.statement.against import check_against
+from tacit.ledger.statement.ledger_check import check_against
 from tacit.methods import find, names
 from tacit.methods.base import Public
 

@@ -9,10 +9,10 @@ import pytest
 
 import tacit
 from tacit import Bayes, Bias, PublicPeople
-from tacit.data.apart import keep_apart
+from tacit.data.held_out import keep_apart
 from tacit.errors import SettingError
-from tacit.fitting.known import known_of
-from tacit.testing.few import few_films, few_ratings
+from tacit.fitting.public_prior import known_of
+from tacit.testing.small_sample import few_films, few_ratings
 
 PEOPLE = 60
 

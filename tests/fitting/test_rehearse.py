@@ -15,7 +15,7 @@ from tacit.engine.threads import Threads
 from tacit.errors import Failure, SettingError
 from tacit.evaluation import sweep
 from tacit.evaluation.arms import Arm
-from tacit.evaluation.how import HeldBack
+from tacit.evaluation.protocol import HeldBack
 from tacit.fitting import rehearse as rehearsing
 from tacit.fitting.run import _Run
 from tacit.fitting.run import rehearse as rehearse_fit

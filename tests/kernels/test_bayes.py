@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.methods.bayes.kernels import left_out_user_factors, user_factor_moments
-from tacit.methods.bayes.kernels_implied import implicit_popularity_slope, implicit_products
+from tacit.methods.bayes.kernels_implicit import implicit_popularity_slope, implicit_products
 
 ITEMS = 30
 WIDTH = 7

@@ -18,7 +18,7 @@ from tacit.ledger.account.event import (
     Unbounded,
 )
 from tacit.ledger.book.book import Book, open_book
-from tacit.ledger.statement.against import check_against
+from tacit.ledger.statement.ledger_check import check_against
 from tacit.ledger.statement.statement import Statement, build_statement
 from tacit.ledger.statement.words import ENGINES, mechanism
 from tacit.testing.book import gaussian, laplace

@@ -13,7 +13,7 @@ from tacit import Bayes, Bias, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.data.splits import per_rating
-from tacit.engine.alone import given_by
+from tacit.engine.per_person import given_by
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.ledger.account import account
@@ -21,8 +21,8 @@ from tacit.methods.base import Public
 from tacit.methods.bayes.plan import split as divide
 from tacit.methods.bayes.state import BayesState, ImplicitFeedback
 from tacit.methods.first_order.state import ItemBiases, UserFactors
-from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import GlobalMean
+from tacit.methods.refine.global_mean import GlobalMean
+from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights
 from tacit.model.person import gaussian
 from tacit.rounds.plan import Budget

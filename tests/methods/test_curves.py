@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.first_order.loadings import POPULARITY_SLOPE, loadings
+from tacit.methods.first_order.item_factors import POPULARITY_SLOPE, loadings
 from tacit.methods.refine.curves import CURVED, KEPT, feature_interactions
 
 ITEMS = 400

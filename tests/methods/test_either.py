@@ -18,7 +18,7 @@ from tacit.methods import find
 from tacit.noise.release import NoNoise
 from tacit.rounds.loop import Loop
 from tacit.rounds.round import Released
-from tacit.testing.few import few_films, few_ratings, one_of
+from tacit.testing.small_sample import few_films, few_ratings, one_of
 
 MANY = 100_000
 """Declared, so that the plans have every stage."""

@@ -15,14 +15,14 @@ from tacit.data.schema import Schema
 from tacit.fitting.run import trial
 from tacit.methods.base import Public
 from tacit.methods.bayes import plan as rule
-from tacit.methods.bayes.implied import NARROWEST, seen
+from tacit.methods.bayes.implicit import NARROWEST, seen
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState, ImplicitFeedback
 from tacit.methods.first_order.rounds import FirstOrder
 from tacit.methods.first_order.state import ItemBiases, UserFactors
 from tacit.methods.refine.choose import Choice
-from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import GlobalMean
+from tacit.methods.refine.global_mean import GlobalMean
+from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights
 from tacit.methods.rehearsal import rehearsed
 from tacit.model.person import gaussian

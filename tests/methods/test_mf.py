@@ -19,13 +19,13 @@ from tacit.methods.factorization.printed.form import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState, ValueState
 from tacit.methods.first_order.state import ItemBiases
-from tacit.methods.refine.level import GlobalMean
+from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block
 from tacit.testing import MethodTests
-from tacit.testing.few import few_ratings
+from tacit.testing.small_sample import few_ratings
 
 USER = ("als", "mf-objective", "mf-nonnegative", "mf-sgd", "mf-langevin")
 XIAN = (

@@ -21,7 +21,7 @@ from tacit.methods.item_item.matrix import carried_over
 from tacit.methods.neighbourhood.rounds import Pairs
 from tacit.methods.neighbourhood.state import PairState
 from tacit.methods.refine.choose import Choice
-from tacit.methods.refine.level import GlobalMean
+from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.model.person.base import Cells
 from tacit.rounds.plan import Budget

@@ -15,9 +15,9 @@ from tacit.data.splits import per_rating
 from tacit.engine.threads import Threads
 from tacit.errors import DataError, SettingError
 from tacit.evaluation.sweep import measure
-from tacit.fitting.known import known_of
+from tacit.fitting.public_prior import known_of
 from tacit.fitting.run import _Run, trial
-from tacit.methods.refine.known import Known
+from tacit.methods.refine.public_prior import Known
 from tacit.noise.release import NoNoise
 
 PEOPLE = 1000

@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.fitting.run import trial
 from tacit.methods import METHODS, find
-from tacit.testing.few import few_films, few_ratings
+from tacit.testing.small_sample import few_films, few_ratings
 
 TABLE = Path(__file__).parents[2] / "docs" / "methods.md"
 COLUMNS = 6

@@ -13,7 +13,7 @@ from tacit.engine import printed
 from tacit.engine.printed import PrintedFederated, PrintedThreads
 from tacit.fitting.run import trial
 from tacit.methods import find
-from tacit.methods.factorization.kernels_turns import first_profile
+from tacit.methods.factorization.kernels_user_step import first_profile
 from tacit.model.person.base import Cells
 from tacit.noise.release import Noise
 

@@ -14,7 +14,7 @@ from scipy import sparse
 import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.methods import find, names
-from tacit.spoken import in_python, localize, on_the_command_line
+from tacit.notices import in_python, localize, on_the_command_line
 
 VERBS = ("recommend", "predict", "explain", "similar", "find", "save")
 SECRET = "very-secret-person"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.alone import Witness
+from tacit.engine.per_person import Witness
 from tacit.errors import Failure, SettingError
 from tacit.fitting import rehearse as before_the_charge
 from tacit.fitting.run import fit, trial

@@ -145,7 +145,7 @@ ENGINE = (
     Bug(
         "device adds all and pays for less",
         "a device that asked for less multiplies nothing",
-        "federation/device/own.py",
+        "federation/device/rows.py",
         "        whole = lessened(whole, given.ptr, own)\n",
         "        whole = whole + 0\n",
         ("federation/test_own_epsilon.py",),
@@ -193,7 +193,7 @@ ENGINE = (
     Bug(
         "kept apart here and seen there",
         "a cell that a fit must not see is read in the public table",
-        "fitting/known.py",
+        "fitting/public_prior.py",
         "    ratings = people.ratings if apart is None else apart.seen(people.ratings)\n",
         "    ratings = people.ratings\n",
         ("fitting/test_pairs.py",),
@@ -201,7 +201,7 @@ ENGINE = (
     Bug(
         "private people as public ones",
         "the private table itself is taken as a prior",
-        "fitting/known.py",
+        "fitting/public_prior.py",
         "    if isinstance(private, Ratings) and people.ratings.value is private.value:\n",
         "    if isinstance(private, str):\n",
         ("fitting/test_pairs.py",),

@@ -99,7 +99,7 @@ FEDERATION = (
     Bug(
         "contribution not bounded on the device",
         "a device adds what it computed to the sum before it is clipped",
-        "federation/device/own.py",
+        "federation/device/rows.py",
         "    whole = part.bound.apply(given)\n",
         "    whole = np.int64(given.values * part.bound.steps)\n",
         ("federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",),

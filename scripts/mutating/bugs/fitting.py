@@ -101,7 +101,7 @@ FITTING = (
     Bug(
         "mixed people pass",
         "nobody looks whether each person is computed alone",
-        "engine/alone.py",
+        "engine/per_person.py",
         "            if again is None or not told.same(again):\n",
         "            if again is None:\n",
         ("testing/test_alone.py::test_the_engine_stops_a_leak",),
@@ -117,7 +117,7 @@ FITTING = (
     Bug(
         "share larger than the whole",
         "every part of a plan gets the whole budget",
-        "rounds/price.py",
+        "rounds/calibrate.py",
         "        share = part.share / self.whole\n",
         "        share = 1.0\n",
         ("attack/test_planted.py::test_all_parts_of_a_plan_cost_its_budget_together",),
@@ -125,7 +125,7 @@ FITTING = (
     Bug(
         "turns not priced",
         "a person who takes several turns is charged for one",
-        "rounds/price.py",
+        "rounds/calibrate.py",
         "            if times > 1:\n",
         "            if times > 10**9:\n",
         ("federation/test_shares.py::test_turns_charge_one_device_for_the_turns_it_may_take",),
@@ -181,7 +181,7 @@ FITTING = (
     Bug(
         "rival with another round's noise",
         "a round that stands instead of another is noised for that one's sensitivity",
-        "rounds/price.py",
+        "rounds/calibrate.py",
         "        needed = _needed(self.plan, name, part, pure)\n",
         "        first = self.plan.first_of(round_) if round_.instead else round_\n"
         "        needed = _needed(self.plan, name, first.parts[0], pure)\n",

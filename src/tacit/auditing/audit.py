@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.asked import by_name, flag, function, number
-from tacit.asked import path as asked_path
 from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
 from tacit.auditing.ground import Ground, invented_ground
 from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target, make_finding
 from tacit.errors import SettingError
 from tacit.methods import find, names, names_of
 from tacit.units import Unit
+from tacit.validation import by_name, flag, function, number
+from tacit.validation import path as asked_path
 
 if TYPE_CHECKING:
     from tacit.auditing.attacks import GroundAttack

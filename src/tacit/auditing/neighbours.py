@@ -19,8 +19,8 @@ from tacit.auditing.walk import Walked, walk
 from tacit.bound.base import Sensitivity
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.engine.alone import is_checked
 from tacit.engine.blocks import Piece
+from tacit.engine.per_person import is_checked
 from tacit.engine.threads import Threads, factors_of
 from tacit.methods.base import Method
 from tacit.rounds.people import Everyone, People

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
+from tacit.repr import shapes
 from tacit.units import Unit
 
 

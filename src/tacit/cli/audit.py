@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.audit_asked import audit_federation, check_what, ground_of, theirs
+from tacit.cli.audit_request import audit_federation, check_what, ground_of, theirs
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import json_option, ledger_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table

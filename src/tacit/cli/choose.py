@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import (
     json_option,
     ledger_options,
@@ -84,7 +84,7 @@ def choose(as_json: bool, plot: str | None, report: str | None, **options: Any) 
     From public shape alone, or on public or invented people: spends nothing. Private ratings
     are looked at only with --owner-only, which is booked as an evaluation.
     """
-    from tacit.cli.choose_asked import answer
+    from tacit.cli.choose_request import answer
 
     refuse_no_effect()
     overwrite = options.pop("overwrite")

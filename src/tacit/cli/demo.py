@@ -14,7 +14,7 @@ from tacit.cli.show import print_json, progress, reason, say, stars, table
 
 if TYPE_CHECKING:
     from tacit.model.model import Model
-    from tacit.model.person.told import Recommendation
+    from tacit.model.person.results import Recommendation
 
 LISTED = 8
 """Lines of each list."""
@@ -121,7 +121,7 @@ def fit_demo(book: Path, epsilon: float, *, quiet: bool = True) -> tuple[Model, 
     from tacit.data.sample import sample_catalogue
     from tacit.fitting.run import fit
     from tacit.methods import DEFAULT, find
-    from tacit.spoken import unnoted
+    from tacit.notices import unnoted
 
     items, ratings = sample_catalogue(), audience()
     data = (

@@ -22,7 +22,7 @@ from tacit.cli.options import json_option
 def doctor(ledger: str | None, wipe: bool, repair: bool, as_json: bool) -> None:
     """Versions, threads, BLAS, entropy, ledger health, caches, and what makes this machine
     slow. Exit status 0: well; 1: something is broken; 3: it works, slower than it could."""
-    from tacit.cli.ailments import BROKEN, SLOW, problems
+    from tacit.cli.diagnostics import BROKEN, SLOW, problems
     from tacit.cli.health import examine, wipe_caches
     from tacit.cli.show import fact, print_json, say
 

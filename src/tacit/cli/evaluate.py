@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import (
     check_data,
     data_options,
@@ -25,7 +25,7 @@ from tacit.cli.repeat import repeat
 from tacit.cli.show import counted_progress, say
 
 if TYPE_CHECKING:
-    from tacit.evaluation.door import EvaluationRequest
+    from tacit.evaluation.api import EvaluationRequest
     from tacit.evaluation.result import Evaluation
 
 SPLIT = (
@@ -215,9 +215,9 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
 def _build_request(ratings: str, options: dict[str, Any]) -> EvaluationRequest:
     """The evaluation of these ratings that the options name."""
     from tacit.cli.people import public_people
+    from tacit.evaluation.api import EvaluationRequest
     from tacit.evaluation.arms import Grid
-    from tacit.evaluation.door import EvaluationRequest
-    from tacit.evaluation.how import HeldBack
+    from tacit.evaluation.protocol import HeldBack
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
     likes = options["positive"] is not None

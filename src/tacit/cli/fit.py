@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import (
     MethodOption,
     book_options,
@@ -110,7 +110,7 @@ def fit(
     The ledger is charged before any noise is drawn. The model may be published; its
     statement says what was promised.
     """
-    from tacit.data.apart import parse_held_out
+    from tacit.data.held_out import parse_held_out
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run

@@ -9,7 +9,7 @@ import click
 
 from tacit.cli.documents import check_document, document_options, write_document
 from tacit.cli.grouped import GroupedCommands
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import json_option, ledger_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import say
@@ -45,7 +45,7 @@ def show(
     from tacit.cli.ledger_show import facts, show_population
     from tacit.cli.show import print_json
     from tacit.ledger.book.book import open_book
-    from tacit.ledger.book.every import books_at
+    from tacit.ledger.book.listing import books_at
 
     check_document(out, overwrite, as_json)
     named = _named(context, population) is not None
@@ -156,7 +156,7 @@ def verify(context: click.Context, population: str, ledger: str | None, as_json:
     """Replay the chain of hashes and the totals of every population, or of the one that
     --population names; name the first entry that is wrong."""
     from tacit.cli.show import print_json
-    from tacit.ledger.book.every import books_at, check_parts, strays_elsewhere
+    from tacit.ledger.book.listing import books_at, check_parts, strays_elsewhere
 
     books = books_at(ledger, _named(context, population))
     checks = [book.verify() for book in books]
@@ -200,11 +200,11 @@ def grant(role: str, ledger: str | None, only_print: bool, as_json: bool) -> Non
     """Let ROLE of a PostgreSQL database charge this ledger and read it, and do nothing else
     to it. For the owner of its tables, after the first charge."""
     from tacit.cli.show import print_json
-    from tacit.ledger.book import every
+    from tacit.ledger.book import listing
     from tacit.ledger.book.charging import rights
 
     refuse_no_effect()
-    done = [f"{each};" for each in rights(role)] if only_print else every.grant(ledger, role)
+    done = [f"{each};" for each in rights(role)] if only_print else listing.grant(ledger, role)
     if as_json:
         print_json({"role": role, "statements": done, "run": not only_print})
         return
@@ -234,7 +234,7 @@ def affected(
     """Entries whose promise is touched by a known privacy defect, of every population or of
     the one that --population names."""
     from tacit.cli.show import print_json, table
-    from tacit.ledger.book.every import books_at
+    from tacit.ledger.book.listing import books_at
 
     books = books_at(ledger, _named(context, population))
     pairs = [pair for book in books for pair in book.affected(version)]

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from tacit.cli.lines import fitted
-from tacit.shown import one_line, several_lines
+from tacit.redaction import one_line, several_lines
 
 SECTIONS = {
     "Begin here": {
@@ -96,7 +96,7 @@ def tacit() -> None:
 
 def main() -> None:
     """Run a command; bad use or input exits 2, a failure exits 1, and neither shows a traceback."""
-    from tacit.spoken import on_the_command_line
+    from tacit.notices import on_the_command_line
 
     with on_the_command_line(_note), ExitStack() as opened:
         for name in ("stdout", "stderr"):

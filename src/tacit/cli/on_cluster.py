@@ -10,15 +10,15 @@ from tacit.cli.options import note, read_data
 from tacit.cli.show import counted_progress, print_json, say, table
 
 if TYPE_CHECKING:
-    from tacit.evaluation.door import EvaluationRequest
+    from tacit.evaluation.api import EvaluationRequest
 
 
 def evaluate_on_cluster(
     request: EvaluationRequest, ratings: str, options: dict[str, Any], *, as_json: bool
 ) -> None:
     """Compare on the cluster; the twin is fitted in one piece, on one machine, and left out."""
+    from tacit.evaluation.api import EvaluationRequest
     from tacit.evaluation.cluster import check, compare
-    from tacit.evaluation.door import EvaluationRequest
     from tacit.fitting.publish import book_evaluation
     from tacit.methods import find
 

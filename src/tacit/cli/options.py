@@ -10,8 +10,8 @@ import click
 
 from tacit.cli.lines import fitted
 from tacit.cli.parse import parse_columns, parse_scale, parse_settings
+from tacit.redaction import one_line
 from tacit.rounds.options import NAMES, How, What, describe_options
-from tacit.shown import one_line
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
@@ -285,9 +285,9 @@ def read_data(path: str, options: dict[str, Any]) -> tuple[Any, Catalogue | None
     what was noticed."""
     from dataclasses import replace
 
-    from tacit.data.given import as_catalogue
+    from tacit.data.inputs import as_catalogue
     from tacit.data.reading.columns import of_ratings
-    from tacit.fitting.place import placed
+    from tacit.fitting.location import placed
 
     columns = parse_columns(options.get("columns") or ())
     items = as_catalogue(options["items"] or None, columns)
@@ -346,7 +346,7 @@ def tell_items(items: Catalogue) -> None:
 
 def note_reading(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     """What was noticed in reading. Counts are of private rows: for the owner only."""
-    from tacit.data.given import people_told
+    from tacit.data.inputs import people_told
     from tacit.data.layouts import layouts
     from tacit.data.ratings import format_count
 

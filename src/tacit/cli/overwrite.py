@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 if TYPE_CHECKING:
     from tacit.publication import Reservation

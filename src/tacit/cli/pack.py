@@ -36,7 +36,7 @@ def pack(
     Any command that reads ratings reads it; a fit on the engine threads streams it where it
     does not fit into memory.
     """
-    from tacit.data.given import as_catalogue
+    from tacit.data.inputs import as_catalogue
     from tacit.data.pack import check_target
     from tacit.data.pack import pack as run
     from tacit.data.reading.columns import of_ratings

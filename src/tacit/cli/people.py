@@ -30,7 +30,7 @@ def public_people(
     ratings: str, path: str | None, description: str | None, options: dict[str, Any]
 ) -> PublicPeople:
     """The people of a file who are public. It may be of another layout than the ratings."""
-    from tacit.data.given import as_catalogue
+    from tacit.data.inputs import as_catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.read import read
     from tacit.errors import SettingError

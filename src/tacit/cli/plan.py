@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import (
     json_option,
     ledger_options,
@@ -17,7 +17,7 @@ from tacit.cli.options import (
     usual_method_option,
 )
 from tacit.cli.overwrite import may_write
-from tacit.cli.plan_shown import print_plan
+from tacit.cli.plan_page import print_plan
 from tacit.cli.show import print_json
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def plan(
         may_write(plot, overwrite, "--plot")
     from tacit.cli.fit import build_method
     from tacit.evaluation.forecast import ROW
-    from tacit.evaluation.worth import plan_report
+    from tacit.evaluation.plan_report import plan_report
     from tacit.fitting.check import check
     from tacit.model.model import load
 
@@ -217,7 +217,7 @@ def _facts_of_ratings(order: Order, request: dict[str, Any]) -> Facts:
 def counted_or_read(items: str | None, columns: tuple[str, ...]) -> Catalogue | None:
     """How many items there are, or the catalogue in a file; None without either."""
     from tacit.cli.parse import parse_columns
-    from tacit.data.given import as_catalogue
+    from tacit.data.inputs import as_catalogue
     from tacit.data.reading.columns import of_ratings
     from tacit.errors import SettingError
     from tacit.evaluation.planning import catalogue_of

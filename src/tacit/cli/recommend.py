@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import WRITTEN, as_written, json_option, note, written_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
-from tacit.cli.recommend_told import TOLD, tell_all, tell_order, tell_unknown, tell_user_factors
+from tacit.cli.recommend_notes import TOLD, tell_all, tell_order, tell_unknown, tell_user_factors
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
     from tacit.data.reading.columns import Columns
     from tacit.model.model import Model
     from tacit.model.person.base import Own
-    from tacit.model.person.own import UserRatings
-    from tacit.model.person.told import Explanation, Recommendation
+    from tacit.model.person.ratings import UserRatings
+    from tacit.model.person.results import Explanation, Recommendation
 
 LEAST = 0.005
 """A move that two digits show."""
@@ -153,7 +153,7 @@ def _everyone(
     as_json: bool,
 ) -> None:
     """Everyone's list, each from their own ratings."""
-    from tacit.fitting.place import lists_on_cluster
+    from tacit.fitting.location import lists_on_cluster
     from tacit.model.person.lists import ListMaker, write_lists
 
     scale = parse_scale(options["scale"])
@@ -203,7 +203,7 @@ def _read_user_ratings(fitted: Model, ratings: str | None, columns: Columns | No
     """One's own ratings from a file; none at all without one."""
     from tacit.data.reading.personal import read_personal
     from tacit.data.schema import LIKES
-    from tacit.model.person.aside import likes_told, repeats
+    from tacit.model.person.notes import likes_told, repeats
 
     if ratings is None:
         return fitted.own({})
@@ -233,7 +233,7 @@ def _read_user_ratings(fitted: Model, ratings: str | None, columns: Columns | No
 def _explain(fitted: Model, user_ratings: Own, item: str, as_json: bool) -> None:
     """How each own rating, and each taste for a public feature, moves one item."""
     from tacit.errors import DataError
-    from tacit.model.person.told import UnknownItem
+    from tacit.model.person.results import UnknownItem
 
     explanation = fitted.explain_own(user_ratings, item)
     if isinstance(explanation, UnknownItem):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tacit.atomic_write import open_atomic
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import json_option, ledger_options, note
 from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
-from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from tacit.evaluation.reproduce.experiment import Paper

@@ -1,7 +1,7 @@
 """How results look: tables that align, numbers with units, a bar on a terminal and none in
 a pipe.
 
-All that a command prints goes through here, and so through the filter of `tacit.shown`: no
+All that a command prints goes through here, and so through the filter of `tacit.redaction`: no
 title, id or name of a stranger's file acts on a terminal.
 """
 
@@ -17,7 +17,7 @@ import click
 from tacit import errors
 from tacit.cli.lines import fitted
 from tacit.cli.tables import GAP, PIPED, needs, parts
-from tacit.shown import json_text, one_line, several_lines
+from tacit.redaction import json_text, one_line, several_lines
 
 TEXT = ("item", "title", "method", "purpose", "because you rated", "because you liked")
 """Columns that stay to the left, whatever they hold: an id may look like a number."""

@@ -11,7 +11,7 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.lines import columns
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import json_option, note
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_texts
@@ -158,7 +158,7 @@ def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, A
     import json
 
     from tacit.errors import DataError
-    from tacit.ledger.statement.tried import about
+    from tacit.ledger.statement.audit_findings import about
 
     candidates = [Path(model).parent / "audit.json", Path(model) / "audit.json"]
     if path is not None:

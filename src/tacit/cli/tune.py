@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import (
     book_options,
     check_data,
@@ -115,7 +115,7 @@ def tune(
 def _private(
     ratings: str, grid: tuple[Contestant, ...], options: dict[str, Any], *, as_json: bool
 ) -> None:
-    from tacit.data.apart import parse_held_out
+    from tacit.data.held_out import parse_held_out
     from tacit.evaluation.tune import prepared, several
     from tacit.fitting.check import check
 

@@ -9,7 +9,7 @@ import sys
 import click
 
 from tacit.cli.grouped import plainly
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 SAID = (
     (r"a valid (float|float range)\b", "a number"),

@@ -9,7 +9,7 @@ from math import isfinite
 
 from tacit.data.ids import clean
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 
 @dataclass(frozen=True)

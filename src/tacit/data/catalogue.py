@@ -12,9 +12,9 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import Suggesting, made_by_name
 from tacit.errors import DataError
 from tacit.page import table
+from tacit.validation import Suggesting, made_by_name
 
 LONGEST = 10_000
 """Characters of an id, a title or the name of a feature."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tacit.asked import by_name, flag
-from tacit.asked import path as asked_path
 from tacit.data.catalogue import Catalogue
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack
@@ -23,6 +21,8 @@ from tacit.data.reading.columns import Columns
 from tacit.data.reading.spooled import Progress
 from tacit.data.reading.written import DeclaredText
 from tacit.errors import SettingError, StorageError
+from tacit.validation import by_name, flag
+from tacit.validation import path as asked_path
 
 
 @by_name

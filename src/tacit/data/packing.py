@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tacit.data.asking import ReadRequest
 from tacit.data.layouts.base import Layout
 from tacit.data.memory import memory_size
+from tacit.data.read_request import ReadRequest
 from tacit.data.reading.spooled import Progress, SpooledTable
 from tacit.data.reading.table import Table
 from tacit.data.unpacked import ITEM, LOADED, VALUE

@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.asked import made_by_name, text
 from tacit.data.catalogue import Catalogue, bare_title, fold
 from tacit.data.ratings import Ratings, format_count
 from tacit.errors import SettingError
+from tacit.validation import made_by_name, text
 
 LONGEST = 200
 """Characters of a description."""

@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import Suggesting
 from tacit.data.ids import clean
 from tacit.data.schema import Schema
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.notices import localize
 from tacit.page import table
-from tacit.spoken import localize
+from tacit.repr import shapes
+from tacit.validation import Suggesting
 
 MOST = 1 << 32
 """Positions of ratings are 32-bit."""

@@ -8,14 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tacit.asked import by_name, number, text
-from tacit.asked import path as asked_path
-from tacit.data.asking import ReadRequest
 from tacit.data.catalogue import Catalogue
 from tacit.data.layouts import detect, named
 from tacit.data.layouts.base import Layout
 from tacit.data.memory import memory_size
 from tacit.data.ratings import Notes, Ratings, check_times
+from tacit.data.read_request import ReadRequest
 from tacit.data.reading.assemble import Duplicates, assemble
 from tacit.data.reading.columns import (
     Columns,
@@ -41,6 +39,8 @@ from tacit.data.reading.table import Table
 from tacit.data.reading.written import DeclaredText
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
+from tacit.validation import by_name, number, text
+from tacit.validation import path as asked_path
 
 HEAD = 1 << 16
 

@@ -21,11 +21,11 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import by_name, count
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
+from tacit.validation import by_name, count
 
 SOURCE = "synthetic sample"
 NOTICE = "synthetic sample: the films are real, the people and all ratings are invented"

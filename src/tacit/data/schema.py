@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
-from tacit.asked import made_by_name, number, numbers
 from tacit.errors import SettingError
+from tacit.validation import made_by_name, number, numbers
 
 MOST_PEOPLE = 10**10
 """More than there are."""

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from tacit.data.aligned import aligned
-from tacit.data.asking import ReadRequest
 from tacit.data.memory import memory_size
 from tacit.data.packed import Packed, open_pack, rewritten
 from tacit.data.ratings import Ratings
+from tacit.data.read_request import ReadRequest
 from tacit.data.reading.assemble import need_two_people, only_likes
 from tacit.data.reading.columns import of_rows
 from tacit.data.schema import Schema

@@ -23,8 +23,8 @@ from tacit.bound.gram import Indices, index_type
 from tacit.bound.personal import Whole, factor_weights, lessened
 from tacit.engine import chunked
 from tacit.errors import Failure, SettingError
-from tacit.hidden import shapes
 from tacit.noise.release import Charge, GramRelease
+from tacit.repr import shapes
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Part, Released
 

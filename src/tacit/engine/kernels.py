@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import SettingError
-from tacit.hidden import shapes
 from tacit.kernels.compiled import njit
 from tacit.kernels.order import by_item
+from tacit.repr import shapes
 
 Int64s = NDArray[np.int64]
 Indices = NDArray[np.unsignedinteger[Any]]

@@ -19,9 +19,9 @@ from tacit.data.packed import Packed
 from tacit.data.packed.packed import too_large
 from tacit.data.ratings import Ratings
 from tacit.engine import blocks
-from tacit.engine.alone import Witness
 from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory
+from tacit.engine.per_person import Witness
 from tacit.errors import Failure, SettingError
 from tacit.kernels.pools import pools
 from tacit.noise import bits

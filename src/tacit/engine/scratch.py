@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.data.packed.bare import BareFile
 from tacit.errors import StorageError, reason
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 
 class Scratch:

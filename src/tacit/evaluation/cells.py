@@ -18,8 +18,8 @@ from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from tacit.atomic_write import open_atomic
 from tacit.errors import Failure, StorageError, TacitError, reason
-from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -1,6 +1,6 @@
 """`evaluate --engine spark`: methods compared on a cluster. NOT PRIVATE: for the owner only.
 
-What is held back follows from ids and a seed (`tacit.data.apart`), so executors find it
+What is held back follows from ids and a seed (`tacit.data.held_out`), so executors find it
 without a word between them, and every method is judged on the same ratings. What the driver
 learns are sums of errors.
 """
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
 from tacit.data import splits
-from tacit.data.apart import MOST_HELD_OUT, HeldOut
+from tacit.data.held_out import MOST_HELD_OUT, HeldOut
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm
-from tacit.evaluation.how import HeldBack
+from tacit.evaluation.protocol import HeldBack
 from tacit.evaluation.result import NOTE
 from tacit.fitting.run import rehearse, trial
 

@@ -29,9 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.evaluation.excess import Loud
-from tacit.evaluation.kriging import Scales
-from tacit.evaluation.listed import LoudLists
-from tacit.evaluation.told import (
+from tacit.evaluation.forecast_model import (
     COSTS,
     LIST_OFFSET,
     LISTS,
@@ -42,6 +40,8 @@ from tacit.evaluation.told import (
     points_of,
     tabulated_cost,
 )
+from tacit.evaluation.kriging import Scales
+from tacit.evaluation.list_forecast import LoudLists
 
 __all__ = ["LISTS", "NineInTen", "PublicShape", "cost", "error", "forecasts"]
 

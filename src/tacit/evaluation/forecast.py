@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.evaluation import cost as model
 from tacit.evaluation.cost import NineInTen, PublicShape
 from tacit.ledger.account.calibrate import gaussian_mu
-from tacit.model.person.told import in_columns
+from tacit.model.person.results import in_columns
 
 if TYPE_CHECKING:
     import polars

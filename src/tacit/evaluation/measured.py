@@ -19,8 +19,8 @@ from tacit.evaluation.lists import lists_of, looks
 from tacit.evaluation.metrics import Ranking
 from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import FIFTHS, Prepared
-from tacit.hidden import shapes
 from tacit.model.person.base import Own, PersonalModel
+from tacit.repr import shapes
 
 if TYPE_CHECKING:
     from tacit.data.schema import Schema

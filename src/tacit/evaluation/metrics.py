@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import SettingError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 Floats = NDArray[np.float64]
 

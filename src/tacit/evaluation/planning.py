@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import by_name, count, flag, function, number
 from tacit.data.catalogue import Catalogue
-from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.schema import LIKES, Schema
 from tacit.errors import SettingError
 from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
 from tacit.evaluation.forecast import ROW, Forecast
 from tacit.evaluation.overlap import HIGH, LOW, MIDDLE, RUNS, Overlaps, overlaps, stand_ins
-from tacit.evaluation.worth import Outlook, foretold, plan_report
+from tacit.evaluation.plan_report import Outlook, foretold, plan_report
 from tacit.fitting.check import check
 from tacit.fitting.likes import check_likes
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
+from tacit.validation import by_name, count, flag, function, number
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from tacit.data.ratings import Ratings
 from tacit.data.splits import Split
-from tacit.hidden import shapes
 from tacit.model.person.base import Cells
+from tacit.repr import shapes
 
 Floats = NDArray[np.float64]
 

@@ -17,20 +17,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import by_name
-from tacit.asked import model as asked_model
+from tacit.atomic_write import open_atomic
 from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
-from tacit.data.given import read_already
+from tacit.data.inputs import read_already
 from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figure_records, figures
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings
+from tacit.fitting.charge import pay, settle_or_warn, stays_charged
 from tacit.fitting.check import check
-from tacit.fitting.pay import pay, settle_or_warn, stays_charged
 from tacit.fitting.publish import StatementInputs
 from tacit.fitting.run import _Run
 from tacit.ledger.statement.statement import Statement
-from tacit.whole import open_atomic
+from tacit.validation import by_name
+from tacit.validation import model as asked_model
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
@@ -200,7 +200,7 @@ def doubled(model: Model, ratings: Ratings) -> Ratings:
 
 def verify_release(release: Release, book: Book) -> tuple[bool, str]:
     """Whether these figures are the ones that this book was charged for, and why."""
-    from tacit.ledger.statement.against import check_against
+    from tacit.ledger.statement.ledger_check import check_against
 
     holds, explanation = check_against(release.statement, book)
     if not holds:

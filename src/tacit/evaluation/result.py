@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import Suggesting, by_name
-from tacit.asked import path as asked_path
+from tacit.atomic_write import open_atomic
 from tacit.errors import SettingError
 from tacit.evaluation.measured import STEPS
 from tacit.evaluation.sweep import SweptCells
 from tacit.evaluation.tables import EVERY, Line, line, twin_of
 from tacit.exports import write_csv
-from tacit.hidden import shapes
-from tacit.whole import open_atomic
+from tacit.repr import shapes
+from tacit.validation import Suggesting, by_name
+from tacit.validation import path as asked_path
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,7 @@ class Evaluation(Suggesting):
 
     def report(self, command: str = "") -> str:
         """A page that stands alone; `command` repeats the evaluation."""
-        from tacit.evaluation.report.whole import report
+        from tacit.evaluation.report.report import report
 
         return report(self, command)
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import TacitError
-from tacit.hidden import shapes
 from tacit.model.person.base import Own, PersonalModel
 from tacit.model.person.rank import Ordered, order_scores, top
+from tacit.repr import shapes
 
 ENDS = 2.0
 """Of the inner scale: predictions are kept inside, as they are shown."""
@@ -64,7 +64,7 @@ class Score:
 
 
 def person_of(item: NDArray[np.uint32], value: NDArray[np.float64]) -> ScoredPerson:
-    """From the doubled rows of `tacit.data.apart`: even ones were seen, odd ones kept apart."""
+    """From the doubled rows of `tacit.data.held_out`: even ones were seen, odd ones kept apart."""
     rows = item.astype(np.int64)
     held = rows % 2 == 1
     return ScoredPerson(rows[~held] // 2, value[~held], rows[held] // 2, value[held])

@@ -75,7 +75,7 @@ class FigureSums(State):
 
 class MeasuredMethod(Method):
     """Figures about one published model, over ratings in the doubled rows of
-    `tacit.data.apart`."""
+    `tacit.data.held_out`."""
 
     name: ClassVar[str] = "figures"
     source: ClassVar[str] = "sums over people of clipped errors, hits and lists"

@@ -20,15 +20,15 @@ from tacit.data.splits import Split
 from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
 from tacit.evaluation.code import code_digest
-from tacit.evaluation.how import HeldBack
 from tacit.evaluation.invented import InventedPerson, example_lists, invent
 from tacit.evaluation.lists import lists_of
 from tacit.evaluation.measured import PLACES, Measured, measured
 from tacit.evaluation.metrics import Ranking, mae, rmse
 from tacit.evaluation.prepared import Prepared, prepare
-from tacit.fitting.known import METHODS as KNOWING
-from tacit.hidden import shapes
+from tacit.evaluation.protocol import HeldBack
+from tacit.fitting.public_prior import METHODS as KNOWING
 from tacit.kernels.pools import one_blas_thread
+from tacit.repr import shapes
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue

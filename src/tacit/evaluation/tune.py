@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.asked import Suggesting, by_name, check_swept, count, number
-from tacit.data.apart import HeldOut, keep_apart
 from tacit.data.catalogue import Catalogue
-from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.held_out import HeldOut, keep_apart
+from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
@@ -24,17 +23,18 @@ from tacit.evaluation.grid import Contestant, candidates
 from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
 from tacit.evaluation.trial import TIMES, Trials, trials_of
 from tacit.evaluation.work import Outcome, Work
+from tacit.fitting.charge import pay, settle_or_warn, stays_charged
 from tacit.fitting.check import check, check_held_out
-from tacit.fitting.pay import pay, settle_or_warn, stays_charged
 from tacit.fitting.publish import StatementInputs
 from tacit.methods import names_of
 from tacit.methods.base import Method
 from tacit.model.model import Model
 from tacit.noise.release import Charge, draw_trials
+from tacit.notices import notice
 from tacit.page import paragraph
 from tacit.rounds.options import NAMES, How, What
-from tacit.spoken import notice
 from tacit.units import Unit
+from tacit.validation import Suggesting, by_name, check_swept, count, number
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.data.aligned import aligned
-from tacit.data.apart import keep_apart
 from tacit.data.catalogue import Catalogue
+from tacit.data.held_out import keep_apart
 from tacit.evaluation.grid import Contestant
 from tacit.evaluation.summed import COUNTED, MeasuredMethod
 from tacit.evaluation.tune import SCORED

@@ -7,14 +7,13 @@ from dataclasses import replace
 from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
-from tacit.asked import count, flag, kinds
 from tacit.data.memory import memory_size
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
-from tacit.fitting.known import check_public
 from tacit.fitting.order import Order
 from tacit.fitting.personal import check_budgets
+from tacit.fitting.public_prior import check_public
 from tacit.fitting.start import check_certified, check_kind, check_start, rule_of
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
@@ -23,6 +22,7 @@ from tacit.rounds.bar import teller
 from tacit.rounds.options import Calibration, How, NoiseFrom, collect_options
 from tacit.rounds.plan import Budget
 from tacit.units import Unit
+from tacit.validation import count, flag, kinds
 
 if TYPE_CHECKING:
     from tacit.data.budgets import Budgets

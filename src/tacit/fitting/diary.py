@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from tacit.atomic_write import open_atomic
 from tacit.errors import ModelError, StorageError, TacitError, reason
 from tacit.typed_file import read_json
-from tacit.whole import open_atomic
 
 T = TypeVar("T")
 CALENDAR = "calendar.json"

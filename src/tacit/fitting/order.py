@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.data.apart import HeldOut
+from tacit.data.held_out import HeldOut
 from tacit.engine.scenario import Scenario
 from tacit.methods.base import Method
 from tacit.rounds.options import NOISE_FROM, Calibration, How, NoiseFrom

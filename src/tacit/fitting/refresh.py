@@ -8,23 +8,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import by_name, count, function
-from tacit.asked import path as asked_path
 from tacit.data.aligned import aligned
-from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.packed import Packed
 from tacit.data.packed.packed import too_large
 from tacit.errors import SettingError, StorageError
+from tacit.fitting.charge import GO_ON, stays_charged
 from tacit.fitting.check import check
 from tacit.fitting.counted import need_ids
 from tacit.fitting.diary import CALENDAR, Diary
 from tacit.fitting.fixed import Periods
 from tacit.fitting.order import Order
-from tacit.fitting.pay import GO_ON, stays_charged
 from tacit.fitting.releases import Refreshed, Releases, not_next
 from tacit.methods.base import Method
 from tacit.methods.streamed import on_a_calendar
 from tacit.rounds.calendar import Calendar
+from tacit.validation import by_name, count, function
+from tacit.validation import path as asked_path
 
 if TYPE_CHECKING:
     from tacit.data.ratings import Ratings

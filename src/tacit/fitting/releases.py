@@ -23,11 +23,7 @@ from tacit.data.ratings import Ratings
 from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
 from tacit.errors import BudgetError, SettingError
-from tacit.fitting.counted import Turn, names_of, sealed
-from tacit.fitting.diary import CALENDAR, CountedPeople, Diary, damaged
-from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
-from tacit.fitting.order import Order
-from tacit.fitting.pay import (
+from tacit.fitting.charge import (
     CHARGED,
     GO_ON,
     ONE_BOOK,
@@ -36,6 +32,10 @@ from tacit.fitting.pay import (
     running_total,
     stays_charged,
 )
+from tacit.fitting.counted import Turn, names_of, sealed
+from tacit.fitting.diary import CALENDAR, CountedPeople, Diary, damaged
+from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
+from tacit.fitting.order import Order
 from tacit.fitting.planned import check_cost
 from tacit.fitting.price import facts
 from tacit.fitting.publish import StatementInputs
@@ -55,12 +55,12 @@ from tacit.ledger.book.receipts import Receipt
 from tacit.ledger.book.weeks import begin_week, end_week
 from tacit.methods.base import Public
 from tacit.noise.continual import Weeks
+from tacit.notices import warn
 from tacit.rounds.calendar import Calendar, acts_like, calendar_events
 from tacit.rounds.loop import Loop
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import AnyState, Released, Round, Stationary
 from tacit.rounds.state import State
-from tacit.spoken import warn
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement

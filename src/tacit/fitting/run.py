@@ -15,16 +15,16 @@ from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
 from tacit.fitting.align import align
+from tacit.fitting.charge import pay, settle_or_warn, stays_charged
 from tacit.fitting.check import check
 from tacit.fitting.count import Counting, known_people
-from tacit.fitting.known import check_beside, known_of
 from tacit.fitting.likes import check_schema
+from tacit.fitting.location import check_place
 from tacit.fitting.order import Order
-from tacit.fitting.pay import pay, settle_or_warn, stays_charged
 from tacit.fitting.personal import check_lessens, check_named, weights_of
-from tacit.fitting.place import check_place
 from tacit.fitting.planned import Planned
 from tacit.fitting.price import Priced, facts, priced, seen_pattern
+from tacit.fitting.public_prior import check_beside, known_of
 from tacit.fitting.publish import StatementInputs, purpose, signed
 from tacit.fitting.rehearse import rehearse as rehearse_plan
 from tacit.fitting.rehearse import rehearse_once
@@ -33,17 +33,17 @@ from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event
 from tacit.methods.base import Method
+from tacit.notices import warn
 from tacit.rounds.loop import Loop
 from tacit.rounds.round import Round
 from tacit.rounds.state import State
-from tacit.spoken import warn
 
 if TYPE_CHECKING:
-    from tacit.data.apart import HeldOut
     from tacit.data.budgets import Budgets
+    from tacit.data.held_out import HeldOut
     from tacit.data.public import PublicPeople
     from tacit.engine.spark.table import SparkRatings
-    from tacit.fitting.pay import Payment
+    from tacit.fitting.charge import Payment
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.person.base import PersonalModel

@@ -9,7 +9,7 @@ from tacit.errors import SettingError
 from tacit.fitting.order import Order
 
 if TYPE_CHECKING:
-    from tacit.data.apart import HeldOut
+    from tacit.data.held_out import HeldOut
     from tacit.data.ratings import Ratings
     from tacit.data.schema import Schema
     from tacit.engine.spark.table import SparkRatings
@@ -88,7 +88,7 @@ def chain(order: Order) -> tuple[Entry, ...]:
 def rule_of(share: float, start: Model | None) -> HeldOut:
     """Which ratings a fit is not shown: by a fresh salt, or by the rule of the model that it
     starts from, which must not have seen them either."""
-    from tacit.data.apart import keep_apart
+    from tacit.data.held_out import keep_apart
 
     if start is None:
         return keep_apart(share)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
 from tacit.kernels.compiled import njit
+from tacit.repr import shapes
 
 Codes = NDArray[np.uint32]
 Starts = NDArray[np.int64]

@@ -21,11 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tacit.asked import by_name, near, plain_requirement
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import ArgumentError, SettingError
-from tacit.methods.refine.known import Known
+from tacit.methods.refine.public_prior import Known
 from tacit.methods.verbs import Verbs
 from tacit.model.shared import Shared
 from tacit.rounds.options import NAMES, Calibration, How, What, signature
@@ -34,6 +33,7 @@ from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
 from tacit.units import Unit
+from tacit.validation import by_name, near, plain_requirement
 
 if TYPE_CHECKING:
     from tacit.data.reading.assemble import Duplicates
@@ -337,7 +337,7 @@ class Method(What, How, Verbs, ABC):
         released numbers say that it fits. `budgets` is what people asked for, by id (or a
         file with the columns user and epsilon), who want less revealed than the rest.
         """
-        from tacit.fitting.door import fit_inputs
+        from tacit.fitting.api import fit_inputs
 
         self.model_ = fit_inputs(
             self,

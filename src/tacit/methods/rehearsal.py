@@ -10,7 +10,7 @@ The people are made of public facts alone (the scale, the catalogue) and a fixed
 refusal says something about the method and nothing about anybody. What they release is exact:
 noise protects nobody here. Who takes part is asked of a crowd, which an engine is; what an
 engine cannot run it refuses by itself (`Engine.check`), and in every round it looks at real
-people too (`tacit.engine.alone.Witness`).
+people too (`tacit.engine.per_person.Witness`).
 """
 
 from __future__ import annotations

@@ -7,15 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tacit.asked import by_name, unknown_name
 from tacit.errors import SettingError, UnfittedError
 from tacit.page import escaped
+from tacit.validation import by_name, unknown_name
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
-    from tacit.model.person.own import OwnRatings
-    from tacit.model.person.told import (
+    from tacit.model.person.ratings import OwnRatings
+    from tacit.model.person.results import (
         Explanation,
         Listed,
         Prediction,

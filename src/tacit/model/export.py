@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tacit.asked import Suggesting, by_name, flag
-from tacit.asked import path as asked_path
+from tacit.atomic_write import open_atomic
 from tacit.errors import ArgumentError, SettingError
 from tacit.model.folder import check_asked
 from tacit.model.shared import Paid, RescuedError, Shared
-from tacit.whole import open_atomic
+from tacit.validation import Suggesting, by_name, flag
+from tacit.validation import path as asked_path
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import flag
-from tacit.asked import path as asked_path
 from tacit.errors import ModelError, SettingError
+from tacit.validation import flag
+from tacit.validation import path as asked_path
 
 FILES = ("arrays.safetensors", "items.json", "statement.json")
 """What `model.json` lists the digests of."""

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import by_name, count, names
-from tacit.asked import item as asked_item
-from tacit.asked import path as asked_path
 from tacit.errors import DataError, SettingError
 from tacit.model.export import Written
 from tacit.model.person import rank
-from tacit.model.person.aside import tell_own, tell_unrated, tell_user_factors
 from tacit.model.person.base import Own, PersonalModel, answering, personal_model, sensible
-from tacit.model.person.because import shares_of_features
 from tacit.model.person.names import find_item, find_row, label, row_of
-from tacit.model.person.own import OwnRatings, UserRatings, given_ratings, likes, on_scale
-from tacit.model.person.told import (
+from tacit.model.person.notes import tell_own, tell_unrated, tell_user_factors
+from tacit.model.person.ratings import OwnRatings, UserRatings, given_ratings, likes, on_scale
+from tacit.model.person.reasons import shares_of_features
+from tacit.model.person.results import (
     Explanation,
     Listed,
     Prediction,
@@ -33,6 +30,9 @@ from tacit.model.person.told import (
 )
 from tacit.model.shared import Shared, load_shared
 from tacit.page import escaped
+from tacit.validation import by_name, count, names
+from tacit.validation import item as asked_item
+from tacit.validation import path as asked_path
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement

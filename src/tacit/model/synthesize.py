@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
-from tacit.asked import Suggesting, by_name, count, number
-from tacit.asked import model as asked_model
+from tacit.atomic_write import open_atomic
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
@@ -31,7 +30,8 @@ from tacit.model.invent import (
     times,
 )
 from tacit.page import paragraph
-from tacit.whole import open_atomic
+from tacit.validation import Suggesting, by_name, count, number
+from tacit.validation import model as asked_model
 
 if TYPE_CHECKING:
     from tacit.ledger.statement.statement import Statement

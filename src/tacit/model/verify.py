@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import Suggesting, by_name, flag
-from tacit.asked import model as asked_model
-from tacit.asked import path as asked_path
-from tacit.asked import text as asked_text
 from tacit.errors import ModelError, SettingError
 from tacit.model.lineage import is_extended, paid_for
 from tacit.page import paragraph
+from tacit.validation import Suggesting, by_name, flag
+from tacit.validation import model as asked_model
+from tacit.validation import path as asked_path
+from tacit.validation import text as asked_text
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Book
@@ -114,7 +114,7 @@ def verify(
 
 def verify_with_book(model: Model, book: Book) -> ModelVerdict:
     """Whole, unchanged, paid for, and the book not older than the statement."""
-    from tacit.ledger.statement.against import check_against
+    from tacit.ledger.statement.ledger_check import check_against
 
     statement = model.statement
     in_book, sentences = check_against(statement, book)

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from tacit.errors import SettingError
-from tacit.spoken import warn
+from tacit.notices import warn
 
 WIDTH = 30
 """Characters of a full bar."""

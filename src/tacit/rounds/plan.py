@@ -188,7 +188,7 @@ class Plan:
     def events(self, budget: Budget) -> dict[str, Event]:
         """The event of each part, keyed `round/part`, so that all of them together cost at
         most `budget`."""
-        from tacit.rounds.price import events
+        from tacit.rounds.calibrate import events
 
         return events(self, budget)
 

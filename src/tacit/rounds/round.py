@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from tacit.bound.base import Bound, GramBound, Rows
 from tacit.errors import Failure
-from tacit.hidden import shapes
 from tacit.ledger.account.event import Event
+from tacit.repr import shapes
 from tacit.rounds.people import EVERYONE, Participation
 
 AnyState = Any

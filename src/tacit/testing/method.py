@@ -22,7 +22,7 @@ from tacit.ledger.book.book import open_book
 from tacit.methods.base import Public
 from tacit.model.model import Model, UnknownItem, load
 from tacit.rounds.plan import Budget
-from tacit.testing.alone import AloneTests
+from tacit.testing.per_person import AloneTests
 
 
 class MethodTests(AloneTests):

@@ -32,7 +32,7 @@ from tacit.rounds.people import Coin
 from tacit.rounds.round import Part, Personal, Round
 from tacit.rounds.state import State
 from tacit.testing import inject_bits
-from tacit.testing.few import few_ratings
+from tacit.testing.small_sample import few_ratings
 
 PEOPLE = 120
 DECLARED = 20_000

@@ -11,7 +11,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from tacit.data.apart import HeldOut  # noqa: E402
+from tacit.data.held_out import HeldOut  # noqa: E402
 from tacit.engine.spark.code import Code  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.lists import Listing  # noqa: E402
@@ -23,7 +23,7 @@ from tacit.fitting.run import trial  # noqa: E402
 from tacit.methods import find  # noqa: E402
 from tacit.model.person.base import Cells  # noqa: E402
 from tacit.model.person.lists import ListMaker  # noqa: E402
-from tacit.testing.few import few_ratings  # noqa: E402
+from tacit.testing.small_sample import few_ratings  # noqa: E402
 
 KEY = bytes(32)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.methods.refine.earlier import DRIFT, Earlier, fewer_columns
-from tacit.methods.refine.level import GLOBAL_MEAN_SD, GlobalMean
+from tacit.methods.refine.global_mean import GLOBAL_MEAN_SD, GlobalMean
 from tacit.methods.refine.weights import Weights
 
 ITEMS = 40

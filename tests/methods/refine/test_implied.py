@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.implied import BELIEVED, MOST_BELIEVED, believed, coefficients, leanings
-from tacit.methods.refine.tastes import Axes
+from tacit.methods.refine.implicit import BELIEVED, MOST_BELIEVED, believed, coefficients, leanings
+from tacit.methods.refine.user_factors import Axes
 from tacit.methods.refine.variety import pack
 
 KEPT, PEOPLE = 4, 5000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.level import (
+from tacit.methods.refine.global_mean import (
     COUNT_WEIGHT,
     GLOBAL_MEAN_SD,
     MEAN_WEIGHT,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.tastes import typical_axes
+from tacit.methods.refine.user_factors import typical_axes
 from tacit.methods.refine.variety import Raters, _spread, expected, pack, retaste, unpack
 
 PEOPLE, ITEMS, COLUMNS = 2000, 200, 5

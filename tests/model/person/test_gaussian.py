@@ -9,7 +9,7 @@ import pytest
 
 from tacit.data.features import design
 from tacit.methods.first_order.choice import left_out_rows
-from tacit.methods.first_order.loadings import FEATURES, loadings
+from tacit.methods.first_order.item_factors import FEATURES, loadings
 from tacit.methods.refine.choose import COVER_WEIGHT, NOMINAL, REACH
 from tacit.model.person.gaussian import GaussianModel, fold_in, influence, predict, predict_cells
 from tacit.model.person.gaussian_personal import GaussianPersonal

@@ -17,7 +17,7 @@ from tacit.auditing.claims.claim import Force, PaperClaim, SeenByAttack
 from tacit.auditing.claims.fits import Floats, neighbour_of, table
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
-from tacit.methods.factorization.kernels_turns import first_profile
+from tacit.methods.factorization.kernels_user_step import first_profile
 from tacit.methods.factorization.printed.hua_steps import RATE, RIDGE, SPAN, items_step, weights_of
 from tacit.methods.factorization.printed.kernels import summed_step
 

@@ -16,7 +16,7 @@ from tacit.auditing.gauntlet.exhibit import Cell, Exhibit
 from tacit.auditing.verdict import make_finding
 from tacit.errors import BudgetError
 from tacit.ledger.book.book import Book, Receipt, open_book
-from tacit.spoken import unnoted
+from tacit.notices import unnoted
 
 NAME = "ledger rollback"
 

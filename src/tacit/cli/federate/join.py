@@ -11,7 +11,7 @@ import click
 
 from tacit.cli.federate.secret import insecure_option, papers_of, papers_options, token_file_option
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.parse import parse_scale
 from tacit.cli.show import say
@@ -206,7 +206,7 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
 
     from tacit.data.read import read
     from tacit.federation.device.fleet import run_fleet
-    from tacit.federation.protocol.lasting import leave_what_is_loaded
+    from tacit.federation.protocol.long_running import leave_what_is_loaded
 
     refuse_no_effect()
     ratings = read(data, parse_scale(o["scale"]))

@@ -26,7 +26,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
     import uvicorn
 
-    from tacit.federation.protocol.lasting import leave_what_is_loaded, take_short_turns
+    from tacit.federation.protocol.long_running import leave_what_is_loaded, take_short_turns
     from tacit.serving.http.crowd import Crowd, make_room, most_connections
     from tacit.serving.http.door import CountedServer
     from tacit.serving.http.headers import check_origin

@@ -11,7 +11,7 @@ from tacit.cli.federate.further import further, further_option
 from tacit.cli.federate.listen import check_secure, serve
 from tacit.cli.federate.server import identity_of, limits_of, location_of, server_options, terms_of
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
 from tacit.rounds.options import NOISE_FROM

@@ -10,7 +10,7 @@ import click
 
 from tacit.cli.federate.secret import secret_in
 from tacit.cli.grouped import Command
-from tacit.cli.moot import refuse_no_effect
+from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import F, json_option, note, several
 from tacit.cli.show import print_json, say
 

@@ -9,7 +9,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 MOST = 1 << 30
 """Bytes that the system moves at once."""

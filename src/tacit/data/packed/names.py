@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 
 class Names(Sequence[str]):

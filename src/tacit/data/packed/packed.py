@@ -17,7 +17,7 @@ from tacit.data.packed.store import Numbered, PackFile, PackWriter, RecordShape,
 from tacit.data.ratings import ByItem, Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import DataError, SettingError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 FAR_APART = 1 << 22
 """Cells between which what is not asked for is read too: 12 megabytes."""

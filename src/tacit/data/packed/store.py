@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tacit.data.packed.bare import BareFile
 from tacit.data.packed.names import Names, Numbers, Texts
 from tacit.errors import DataError, StorageError, reason
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 MAGIC = b"TACITPK1"
 END = 8 + 4 + len(MAGIC)

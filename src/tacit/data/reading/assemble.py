@@ -15,7 +15,7 @@ from tacit.data.ratings import Notes, Ratings, check_size, format_count
 from tacit.data.reading.cells import Codes, present, relabel
 from tacit.data.schema import Schema
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 Duplicates = Literal["last", "mean", "error"]
 SMALL = 3_000_000

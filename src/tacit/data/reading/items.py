@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.asked import by_name
-from tacit.asked import text as require_text
 from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue
 from tacit.data.ids import clean, controlled
 from tacit.data.reading.columns import NAMES, plain, split_words
@@ -30,6 +28,8 @@ from tacit.data.reading.sheet import (
     with_header,
 )
 from tacit.errors import DataError, SettingError
+from tacit.validation import by_name
+from tacit.validation import text as require_text
 
 GENRES_100K = split_words(
     "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy "

@@ -16,7 +16,7 @@ from tacit.data.reading.files import Stream, bundle
 from tacit.data.reading.guard import third_party
 from tacit.data.reading.sheet import OWN, SmallTable, read_sheet, with_header
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 KNOWN = {name for role in ("item", "rating", "time") for name in [*NAMES[role], "id", "name"]}
 

@@ -26,7 +26,7 @@ from tacit.data.reading.files import Stream, spreadsheet
 from tacit.data.reading.frames import to_polars
 from tacit.data.reading.parquet import read_parquet
 from tacit.errors import DataError, format_location
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -27,7 +27,7 @@ from tacit.data.reading.spool import PIECE, RowBuckets, Spool, highest, unique_i
 from tacit.data.reading.table import Table
 from tacit.data.schema import Schema
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 NONE = 0xFFFFFFFF
 """The row of an item that the catalogue does not list."""

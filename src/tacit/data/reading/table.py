@@ -14,7 +14,7 @@ from tacit.data.reading.assemble import Duplicates, RowsRead, assemble
 from tacit.data.reading.cells import Codes, Column, Fault, Growing, IdColumn, numbers_of, seconds
 from tacit.data.schema import Schema
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 if TYPE_CHECKING:
     import polars as pl

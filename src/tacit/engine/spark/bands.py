@@ -26,7 +26,7 @@ from tacit.engine.spark.wire import (
     rows_of,
     unpack_arrays,
 )
-from tacit.hidden import shapes
+from tacit.repr import shapes
 from tacit.rounds.round import Part
 
 BAND_BYTES = 1 << 24

@@ -18,7 +18,7 @@ from tacit.data.ids import BLANKS, CONTROL, clean
 from tacit.data.ratings import LATEST
 from tacit.data.reading.cells import from_text, numbers_of
 from tacit.data.reading.dialect import AROUND
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 FAULT = "fault"
 """A column beside those of a row: what is wrong with its line; 0 where nothing is."""

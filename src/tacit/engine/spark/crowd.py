@@ -16,7 +16,7 @@ from tacit.data.schema import Schema
 from tacit.engine.spark.keys import Digests, cell_words
 from tacit.engine.spark.quarters import in_quarters, of_quarters
 from tacit.engine.spark.wire import pack_arrays, unpack_arrays
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 KEPT = "kept "
 """Before the name of personal state."""

@@ -15,7 +15,7 @@ from tacit.data.reading.delimited import BlockReader
 from tacit.data.reading.dialect import Dialect
 from tacit.engine.spark.code import FAULT
 from tacit.errors import DataError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 UNREAD, NO_TEXT = -9, -10
 """Marks of `tacit.engine.spark.code` for a line that cannot be read."""

@@ -13,9 +13,9 @@ from tacit.engine.spark.pack import Pack, PartitionFacts
 from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import Failure
-from tacit.hidden import shapes
 from tacit.kernels.pools import one_blas_thread
 from tacit.model.person.lists import ListMaker
+from tacit.repr import shapes
 
 COLUMNS = "person string, rank int, item string, expected double, personal boolean"
 CELLS = 1 << 14

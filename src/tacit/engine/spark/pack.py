@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tacit
-from tacit.data.apart import HeldOut
+from tacit.data.held_out import HeldOut
 from tacit.data.reading.assemble import Duplicates, RowsRead, merge_repeats
 from tacit.data.schema import Schema
 from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.keys import MARK, digests, mark_of
 from tacit.engine.spark.scatter import gathered
 from tacit.engine.spark.wire import BLOCK, WireRow, batches_of, facts_row, guarded
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 CELLS = 1 << 18
 """Cells of a block: a few megabytes in one row."""

@@ -34,7 +34,7 @@ from tacit.engine.spark.lines import LineRows
 from tacit.engine.spark.session import session, spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import DataError, SettingError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 TEXT = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 """How a path of text ends; all else is parquet."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tacit.engine.spark.code import Code
 from tacit.engine.spark.quarters import in_quarters, of_quarters
 from tacit.engine.spark.wire import CODED, WireRow, batches_of, guarded, raise_fault, rows_of
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 HELD = 1 << 20
 """Rows that a task holds before it hands them on: about 20 MB."""

@@ -26,9 +26,9 @@ from tacit.engine.spark.wire import (
     raise_fault,
     rows_of,
 )
-from tacit.hidden import shapes
 from tacit.kernels.pools import one_blas_thread
 from tacit.model.person.base import Cells, PersonalModel
+from tacit.repr import shapes
 
 
 @dataclass(frozen=True)

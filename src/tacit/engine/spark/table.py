@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import finalize
 
-from tacit.data.apart import HeldOut
+from tacit.data.held_out import HeldOut
 from tacit.data.ratings import Notes, Ratings, format_count
 from tacit.data.reading.assemble import Duplicates, need_two_people
 from tacit.data.reading.written import PLAIN, DeclaredText
@@ -25,7 +25,7 @@ from tacit.engine.spark.scatter import Scatter, places_for
 from tacit.engine.spark.session import cores_of, spark_errors
 from tacit.engine.spark.wire import ROW, TOLD, raise_fault, rows_of
 from tacit.errors import DataError, Failure
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 PARTITION = 1 << 23
 """Ratings of a partition, about: a task holds a few of its blocks at a time."""

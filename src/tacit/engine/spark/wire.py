@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import Failure, TacitError
-from tacit.hidden import shapes
+from tacit.repr import shapes
 
 ROW = "kind int, part int, place long, data binary"
 """The schema of every table that a task makes."""

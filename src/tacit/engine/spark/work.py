@@ -24,8 +24,8 @@ from tacit.engine.spark.wire import (
     pack_arrays,
 )
 from tacit.engine.threads import RunningSum, Threads, factors_of
-from tacit.hidden import shapes
 from tacit.kernels.pools import one_blas_thread
+from tacit.repr import shapes
 from tacit.rounds.round import AnyState, Round
 
 NEEDED = ("pyarrow.compute", "tacit.engine.spark.pack", "tacit.kernels.rows")

@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.atomic_write import open_atomic
 from tacit.errors import SettingError
-from tacit.whole import open_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.model.person.told import in_columns
+from tacit.model.person.results import in_columns
+from tacit.notices import localize
 from tacit.page import paragraph, table
-from tacit.spoken import localize
 
 LISTED = "recall@20"
 """How good a list is, where lists are compared in words."""

@@ -35,7 +35,7 @@ from tacit.evaluation.reproduce.experiment import (
 from tacit.evaluation.reproduce.sources import SAMPLE, Sources, where_to_put
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.software import software
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 Progress = Callable[[int, int, str], None]
 CHUNK = 1 << 20

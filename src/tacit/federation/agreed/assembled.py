@@ -22,7 +22,7 @@ from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import HEADER_LIMIT, PartLayout, layouts_print
 from tacit.ledger.account.event import EVENTS, Event, Gaussian, Laplace, Skellam, Unbounded
 from tacit.methods.base import Method, Public
-from tacit.noise.whole import NO_SPREAD, SERVERS, Spread, spread_of
+from tacit.noise.server_noise import NO_SPREAD, SERVERS, Spread, spread_of
 from tacit.rounds.people import Turns
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round

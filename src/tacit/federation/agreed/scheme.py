@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from tacit.errors import SettingError
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.wire import Announcement, PartLayout, Section, digest, words
-from tacit.hidden import shapes
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
 from tacit.noise.portion import portion
-from tacit.noise.whole import Spread, draw_server_noise
+from tacit.noise.server_noise import Spread, draw_server_noise
+from tacit.repr import shapes
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round
 from tacit.rounds.state import State
@@ -206,7 +206,7 @@ class PlainScheme(Scheme):
 
     Guarantee: `task.enough` shares add up to the noise of the event that the device has
     paid for (`tacit.noise.portion`), and so does what each server adds by itself
-    (`tacit.noise.whole`), as far as the task asks for either; in the local model each device
+    (`tacit.noise.server_noise`), as far as the task asks for either; in the local model each device
     adds all of it.
     """
 

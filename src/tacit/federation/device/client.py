@@ -24,8 +24,8 @@ from tacit.federation.protocol.keys import (
     verify,
 )
 from tacit.federation.protocol.task import Task
-from tacit.hidden import shapes
 from tacit.ledger.account.event import EVENTS
+from tacit.repr import shapes
 
 PASSING = (408, 425, 429)
 """Refusals that are worth another try: slow, no round yet, too many."""

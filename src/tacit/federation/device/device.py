@@ -28,15 +28,15 @@ from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import device_report
 from tacit.federation.agreed.scheme import Holding
 from tacit.federation.device.contribution import contributed
-from tacit.federation.device.own import charged_event, device_integers
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import realised_event
-from tacit.federation.protocol.grown import Held
+from tacit.federation.device.rows import charged_event, device_integers
+from tacit.federation.protocol.growing_arrays import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, words
-from tacit.hidden import shapes
 from tacit.ledger.account.event import Event, Unbounded
+from tacit.repr import shapes
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Slice, Turns
 from tacit.rounds.round import Block, Part, Round

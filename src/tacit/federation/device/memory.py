@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.atomic_write import open_atomic
 from tacit.data.reading.personal import read_personal
 from tacit.errors import DataError, Failure, StorageError
 from tacit.federation.agreed.assembled import Assembled
@@ -22,8 +23,7 @@ from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import new_exchange
 from tacit.federation.protocol.wire import Announcement
 from tacit.noise import bits
-from tacit.spoken import noted, notice
-from tacit.whole import open_atomic
+from tacit.notices import noted, notice
 
 NOTE = "note"
 PAYLOAD = "payload"

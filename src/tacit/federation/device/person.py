@@ -40,9 +40,9 @@ from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Answer, TooLong, Web
 from tacit.federation.protocol.keys import name_of, new_exchange, verify
 from tacit.federation.protocol.wire import MAGIC
-from tacit.hidden import shapes
 from tacit.ledger.book.devices import DeviceBooks, known_book
 from tacit.model.model import Model, load
+from tacit.repr import shapes
 from tacit.units import Unit
 
 MODEL_TRIES = 120

@@ -29,10 +29,10 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from tacit.atomic_write import open_atomic
 from tacit.errors import Failure, StorageError, reason
 from tacit.noise import bits
 from tacit.typed_file import read_json
-from tacit.whole import open_atomic
 
 TICKETS = "tacit/1 tickets"
 """What a server's key for join tickets is derived with, from its identity."""

@@ -81,7 +81,7 @@ class PartLayout(BaseModel):
     spread: int = Field(default=0, ge=0, lt=1 << 63)
     """Of that law, as a whole number: of `gaussian` the standard deviation and of `laplace`
     the scale, in 2^-20 steps; of `skellam` the variance in squared steps
-    (`tacit.noise.whole`)."""
+    (`tacit.noise.server_noise`)."""
     printed: Literal["", "add", "subtract"] = ""
     """What a printed scheme has the aggregator do to this sum, with a secret vector of its
     own: empty in every sound plan."""
@@ -164,7 +164,7 @@ class Announcement(Message):
     """Until the upload is late."""
     since: Number = 0
     """The payload has no rows before this one of the arrays that grow: the device holds
-    them (`tacit.federation.protocol.grown`)."""
+    them (`tacit.federation.protocol.growing_arrays`)."""
     whole: Digest = ""
     """Digest of the payload with these rows, where there are any."""
     ticket: Ticket = ""

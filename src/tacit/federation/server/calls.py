@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.scheme import Attempt
-from tacit.federation.protocol.grown import without_held_rows
+from tacit.federation.protocol.growing_arrays import without_held_rows
 from tacit.federation.protocol.tickets import ticket
 from tacit.federation.protocol.wire import Announcement, pack
 from tacit.federation.server.announced import StoredBriefing

@@ -42,7 +42,7 @@ class Terms:
 
     @property
     def word(self) -> str:
-        """With which the server tells the world (`tacit.ledger.statement.honest`)."""
+        """With which the server tells the world (`tacit.ledger.statement.trust`)."""
         if self.tickets:
             return "tickets"
         return "open" if self.token is None else "token"

@@ -11,10 +11,10 @@ from pathlib import Path
 from tacit.errors import StorageError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.server.rounds import Rounds
-from tacit.fitting.pay import running_total, settle, twice
+from tacit.fitting.charge import running_total, settle, twice
 from tacit.fitting.publish import public_scale
 from tacit.ledger.book.book import Receipt, open_book
-from tacit.ledger.statement.honest import Honesty
+from tacit.ledger.statement.trust import Honesty
 from tacit.methods import origin
 from tacit.rounds.state import State
 

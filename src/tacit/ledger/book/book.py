@@ -19,8 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tacit.asked import Suggesting, behind, by_name
-from tacit.data.apart import HeldOut
+from tacit.data.held_out import HeldOut
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
@@ -34,8 +33,9 @@ from tacit.ledger.book.rules import BookState, admit, check_cap, check_details, 
 from tacit.ledger.book.signing import Signature, public_key, sign
 from tacit.ledger.book.store import Store, check_names, open_store
 from tacit.page import escaped
-from tacit.shown import one_line
+from tacit.redaction import one_line
 from tacit.units import UNITS, Unit
+from tacit.validation import Suggesting, behind, by_name
 
 __all__ = ["Book", "Receipt", "RunningCost", "Spent", "Verified", "open_book"]
 

@@ -22,12 +22,12 @@ from pydantic import ValidationError
 
 from tacit.errors import BookError
 from tacit.ledger.book import rules
-from tacit.ledger.book.begun import tell_begun
+from tacit.ledger.book.creation import tell_begun
 from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, write
 from tacit.ledger.book.store import FORMAT, Session, Store
 from tacit.ledger.book.total import sealed_total, words
 from tacit.ledger.software import software
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 PROVEN = 2
 """Format of the first seals whose entries have proofs."""

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from tacit.data.apart import HeldOut
+from tacit.data.held_out import HeldOut
 from tacit.ledger.account.event import Event
 from tacit.units import Unit
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isinf
 
-from tacit.asked import Suggesting, near
 from tacit.errors import UnknownKeyError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.rounded import down, up
@@ -15,6 +14,7 @@ from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.rules import UnitSpent, replay
 from tacit.page import paragraph
 from tacit.units import Unit
+from tacit.validation import Suggesting, near
 
 SHOWN_DELTA = 1e-6
 """At which totals are shown where no cap gives a delta."""

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, sqrt
 
-from tacit.asked import flag, number, text
 from tacit.errors import BudgetError, SettingError
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.calibrate import remaining, remaining_search
@@ -21,6 +20,7 @@ from tacit.ledger.account.event import EVENTS, Event, Reserve, TuningEvent
 from tacit.ledger.account.rounded import down
 from tacit.ledger.book.entry import Entry
 from tacit.units import UNITS, Unit
+from tacit.validation import flag, number, text
 
 ROUNDING = 1 + 1e-12
 """On a total: ten tenths of a cap are the cap."""

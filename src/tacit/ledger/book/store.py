@@ -15,8 +15,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from tacit.asked import kinds
 from tacit.errors import SettingError
+from tacit.validation import kinds
 
 FORMAT = 2
 """Of the book and of its seal; a larger one was made by a newer version. Books of format 1

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tacit.errors import SettingError
-from tacit.shown import one_line
+from tacit.redaction import one_line
 from tacit.typed_file import read_toml
 
 UNSAID = "not declared"

@@ -18,11 +18,11 @@ from tacit.ledger.account.odds import but_for
 from tacit.ledger.account.rounded import percent, up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.annex import annex
+from tacit.ledger.statement.audit_findings import COLUMNS, Findings, about, lead, rows
 from tacit.ledger.statement.composed import card, chained, evaluated, render_composition
 from tacit.ledger.statement.declared import Declared, as_declared
 from tacit.ledger.statement.statement import Statement, Total
 from tacit.ledger.statement.story import title
-from tacit.ledger.statement.tried import COLUMNS, Findings, about, lead, rows
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from tacit import page
 from tacit.ledger.statement.document import Block, Document, Section, TextTable
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.story import _paragraphs, title
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 STYLE = """
 td:first-child { color: var(--soft); }

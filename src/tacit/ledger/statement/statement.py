@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, model_validator
 
-from tacit.asked import unknown_name
-from tacit.data.apart import HeldOut
+from tacit.data.held_out import HeldOut
 from tacit.errors import ModelError, SettingError
 from tacit.ledger.account.account import epsilon_of, profile
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import EVENTS, Event, Unbounded
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
-from tacit.ledger.statement.honest import Honesty
 from tacit.ledger.statement.schedule import Schedule
-from tacit.shown import one_line
+from tacit.ledger.statement.trust import Honesty
+from tacit.redaction import one_line
 from tacit.units import Unit
+from tacit.validation import unknown_name
 
 if TYPE_CHECKING:
     from tacit.ledger.book.book import Receipt

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.statement import Link, Statement, Total
-from tacit.shown import one_line
+from tacit.redaction import one_line
 
 _WIDTH = 96
 FEW = 4

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tacit.shown import acts, json_text
+from tacit.redaction import acts, json_text
 
 
 def to_yaml(value: Mapping[str, Any]) -> str:

@@ -17,8 +17,8 @@ from typing import ClassVar
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.bayes.implied import implicit_rounds, with_implicit
-from tacit.methods.bayes.likings import CovarianceRound
+from tacit.methods.bayes.covariance import CovarianceRound
+from tacit.methods.bayes.implicit import implicit_rounds, with_implicit
 from tacit.methods.bayes.plan import Second, split
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState

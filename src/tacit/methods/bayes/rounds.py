@@ -1,9 +1,9 @@
 """Second-order rounds of `bayes`: the personal model that they work on, and how tastes vary
 between people.
 
-`tacit.methods.bayes.likings` releases which items are liked together,
+`tacit.methods.bayes.covariance` releases which items are liked together,
 `tacit.methods.bayes.sweeps` how each item answers to tastes. What is made of the releases:
-`tacit.methods.refine.tastes`.
+`tacit.methods.refine.user_factors`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tacit.methods.first_order.choice import (
     first_groups,
     first_model,
 )
-from tacit.methods.first_order.loadings import small_budget
+from tacit.methods.first_order.item_factors import small_budget
 from tacit.methods.first_order.rounds import FirstOrder, person_rows
 from tacit.methods.first_order.rule import strength
 from tacit.methods.first_order.state import Floats, UserFactors
 from tacit.methods.refine.curves import feature_interactions
-from tacit.methods.refine.tastes import Axes, typical_axes
+from tacit.methods.refine.user_factors import Axes, typical_axes
 from tacit.methods.refine.variety import Raters, retaste
 from tacit.methods.refine.widths import AS_IS
 from tacit.model.person.gaussian import NOISE, GaussianModel

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.methods.first_order.state import FirstState, Floats, UserFactors
-from tacit.methods.refine.tastes import Axes, UserFactorEvidence
+from tacit.methods.refine.user_factors import Axes, UserFactorEvidence
 from tacit.rounds.state import NOT_YET
 
 
@@ -29,7 +29,7 @@ class ImplicitFeedback:
 
     coefficients: Floats
     """Directions of choice x axes of taste. Which these are follows from what was released
-    before (`tacit.methods.bayes.implied.seen`), so a state has as many numbers everywhere."""
+    before (`tacit.methods.bayes.implicit.seen`), so a state has as many numbers everywhere."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How each item answers to tastes: the sweeps of `bayes`.
 
 Each sweep releases left-out errors times (1, tastes), summed by item; the evidence of all
-sweeps is pooled. What is made of it: `tacit.methods.refine.tastes`.
+sweeps is pooled. What is made of it: `tacit.methods.refine.user_factors`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState, Swept
 from tacit.methods.first_order.rounds import KEPT, RESIDUAL_LIMIT, ROW_SHARE, TINY
 from tacit.methods.first_order.state import Floats, UserFactors
-from tacit.methods.refine.tastes import Axes, UserFactorEvidence, carried, user_factor_changes
+from tacit.methods.refine.user_factors import Axes, UserFactorEvidence, carried, user_factor_changes
 from tacit.methods.refine.weights import RARE, Lean, emphasis
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.methods.base import Public
-from tacit.methods.bayes.implied import SIZE, SQUARES, Seen
+from tacit.methods.bayes.implicit import SIZE, SQUARES, Seen
 from tacit.methods.bayes.plan import MOST_LEANINGS
 from tacit.methods.first_order.state import Floats
 from tacit.methods.noiseless.twin import GaussianTwin, OnePieceState, as_arrays
 from tacit.methods.noiseless.variational import Fitted
 from tacit.methods.refine.choose import LEFT_OUT
-from tacit.methods.refine.implied import believed, coefficients, leanings
-from tacit.methods.refine.tastes import typical_axes
+from tacit.methods.refine.implicit import believed, coefficients, leanings
+from tacit.methods.refine.user_factors import typical_axes
 from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.round import Block
@@ -55,7 +55,7 @@ class BayesTwin(GaussianTwin):
 
 def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
     """Coefficients as the rounds of `bayes` learn them, from sums without clip or noise."""
-    from tacit.methods.bayes.kernels_implied import implicit_popularity_slope, implicit_products
+    from tacit.methods.bayes.kernels_implicit import implicit_popularity_slope, implicit_products
 
     times = np.bincount(block.item, minlength=len(fit.baseline))
     weight: Floats = np.asarray(times, np.float64)

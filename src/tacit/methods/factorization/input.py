@@ -9,9 +9,9 @@ from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import FactorMethod, FactorSettings, Forms
 from tacit.methods.factorization.noisy import factors_from_noisy
+from tacit.methods.factorization.printed_options import BerliozSettings
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.state import ValueState
-from tacit.methods.factorization.told import BerliozSettings
 from tacit.methods.factorization.value import input_round, item_sums, own_averages
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan

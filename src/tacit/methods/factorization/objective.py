@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.factorization.base import FactorMethod, Forms, factor_plan, rule_width
+from tacit.methods.factorization.printed_options import HuaSettings
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.state import FactorState
-from tacit.methods.factorization.told import HuaSettings
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State

@@ -33,7 +33,7 @@ from tacit.data.features import Design
 from tacit.methods.base import Public
 from tacit.methods.factorization.implicit import scalar_lift, widened
 from tacit.methods.factorization.state import FactorState, LangevinChain
-from tacit.methods.first_order.loadings import loadings
+from tacit.methods.first_order.item_factors import loadings
 from tacit.methods.first_order.rounds import RESIDUAL_LIMIT, TINY, even_count, public_design
 from tacit.methods.refine.factors import (
     PAYS,

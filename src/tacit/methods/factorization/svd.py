@@ -36,11 +36,11 @@ from tacit.methods.factorization.base import (
 )
 from tacit.methods.factorization.implicit import Implicit
 from tacit.methods.factorization.noisy import Trainer, factors_from_noisy
+from tacit.methods.factorization.printed_options import ImplicitSettings, XianSettings
 from tacit.methods.factorization.publish import publish
 from tacit.methods.factorization.rounds import Learning
 from tacit.methods.factorization.sides import BothSides, implicit_from_people
 from tacit.methods.factorization.state import FactorState, ValueState
-from tacit.methods.factorization.told import ImplicitSettings, XianSettings
 from tacit.methods.factorization.value import input_round, item_sums
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan

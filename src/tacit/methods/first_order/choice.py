@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
 from tacit.methods.base import Method
-from tacit.methods.first_order.loadings import loadings
+from tacit.methods.first_order.item_factors import loadings
 from tacit.methods.first_order.rounds import FirstOrder, even_count, person_rows
 from tacit.methods.first_order.rule import BaselineShares, baseline_shares, strength
 from tacit.methods.first_order.started import first_rounds, keep

@@ -26,8 +26,8 @@ from tacit.data.features import Design, design
 from tacit.methods.base import Public
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.first_order.state import FirstState, ItemBiases
-from tacit.methods.refine import level as levels
-from tacit.methods.refine.effects import Evidence, estimate_item_biases
+from tacit.methods.refine import global_mean as levels
+from tacit.methods.refine.item_bias import Evidence, estimate_item_biases
 from tacit.methods.refine.weights import RARE, Lean, denoise_weights, emphasis
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.refine.choose import Choice
-from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import GlobalMean
+from tacit.methods.refine.global_mean import GlobalMean
+from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights
 from tacit.rounds.state import NOT_YET, State
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tacit.methods.base import Public
 from tacit.methods.first_order.rounds import KEPT, TINY, FirstOrder
 from tacit.methods.first_order.state import FirstState
-from tacit.methods.refine.effects import Evidence
+from tacit.methods.refine.item_bias import Evidence
 from tacit.rounds.round import AnyState, Released, Round, Stationary
 from tacit.rounds.running import Running
 

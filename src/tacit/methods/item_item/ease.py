@@ -24,7 +24,7 @@ from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rounds import TINY, cell_rows, person_rows, person_weights
 from tacit.methods.first_order.rule import strength
-from tacit.methods.item_item.between import (
+from tacit.methods.item_item.item_weights import (
     MEAN_RIDGE,
     OFFSET,
     OWN_RIDGE,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.ease_ways import (
+from tacit.methods.item_item.ease_weights import (
     RANK,
     TINY,
     WAYS,

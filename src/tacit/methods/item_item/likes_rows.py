@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import Rows
-from tacit.hidden import shapes
+from tacit.repr import shapes
 from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.methods.base import Method, Public
-from tacit.methods.first_order.loadings import loadings
+from tacit.methods.first_order.item_factors import loadings
 from tacit.methods.first_order.rounds import public_design
 from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Neighbours

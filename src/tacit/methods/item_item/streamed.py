@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from tacit.bound import FactorGram, Rows
 from tacit.methods.base import Public
-from tacit.methods.item_item.between import MARGIN, MEAN_RIDGE, OFFSET, OWN_RIDGE, diagonal
 from tacit.methods.item_item.ease import (
     EASE,
     GRAM_SHARE,
@@ -29,6 +28,7 @@ from tacit.methods.item_item.ease import (
     gram_size,
     popularity_round,
 )
+from tacit.methods.item_item.item_weights import MARGIN, MEAN_RIDGE, OFFSET, OWN_RIDGE, diagonal
 from tacit.methods.item_item.plan import people_by_noise
 from tacit.methods.item_item.rows import counts_inside
 from tacit.methods.item_item.state import EaseState

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.loadings import loadings
+from tacit.methods.first_order.item_factors import loadings
 from tacit.methods.first_order.rounds import person_rows, public_design
-from tacit.methods.noiseless.effects import fit_item_biases
+from tacit.methods.noiseless.biases import fit_item_biases
 from tacit.methods.noiseless.variational import PASSES, WIDTH, Fitted, fit_gaussian
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
@@ -177,7 +177,7 @@ class ItemBiasTwin(PersonalTwin):
         return 3 + (0 if features is None else features.width)
 
     def fitted(self, block: Block, public: Public) -> Fitted:
-        """`tacit.methods.noiseless.effects`; how far people go with the effects, once those
+        """`tacit.methods.noiseless.biases`; how far people go with the effects, once those
         are known."""
         plain = given_user_factors(block, public, self.threads).baseline
         return given_user_factors(block, public, self.threads, plain - plain.mean())

@@ -13,10 +13,10 @@ from tacit.bound import Rows
 from tacit.data.catalogue import Catalogue
 from tacit.data.features import Design, design
 from tacit.methods.base import Public
-from tacit.methods.first_order.loadings import loadings
+from tacit.methods.first_order.item_factors import loadings
 from tacit.methods.one_bit.carrier import padded
 from tacit.methods.one_bit.state import AnswersState
-from tacit.methods.refine.effects import Evidence, estimate_item_biases
+from tacit.methods.refine.item_bias import Evidence, estimate_item_biases
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.person.gaussian import GaussianModel
 from tacit.rounds.round import Block

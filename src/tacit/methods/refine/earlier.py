@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.effects import Evidence
-from tacit.methods.refine.level import GLOBAL_MEAN_SD, GlobalMean
+from tacit.methods.refine.global_mean import GLOBAL_MEAN_SD, GlobalMean
+from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights
 
 Floats = NDArray[np.float64]

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.known import SLOPE_SD as PUBLIC_SD
-from tacit.methods.refine.known import Known
+from tacit.methods.refine.public_prior import SLOPE_SD as PUBLIC_SD
+from tacit.methods.refine.public_prior import Known
 from tacit.methods.refine.weights import Weights
 
 if TYPE_CHECKING:
-    from tacit.methods.refine.effects import Evidence
+    from tacit.methods.refine.item_bias import Evidence
 
 Floats = NDArray[np.float64]
 

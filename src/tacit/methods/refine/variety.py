@@ -23,7 +23,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.tastes import Axes
+from tacit.methods.refine.user_factors import Axes
 
 Floats = NDArray[np.float64]
 

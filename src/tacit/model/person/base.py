@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, SettingError
-from tacit.hidden import shapes
 from tacit.model.person.needs import Needed, Number, Unfit
+from tacit.repr import shapes
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

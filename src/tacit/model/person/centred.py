@@ -18,10 +18,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
 from tacit.kernels.fixed_order import inverse, product, solve, spread
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason, Rows
 from tacit.model.person.needs import LEAST_NOISE, MOST_NEIGHBOURS, Needed, Number, Unfit
+from tacit.repr import shapes
 
 TOGETHER = 512
 """Items whose small systems are solved side by side."""

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
 from tacit.kernels.fixed_order import inverse, product, spread
 from tacit.model.person.gaussian import GaussianModel, Posterior, own_scale
+from tacit.repr import shapes
 
 DAY = 0.03
 """Variance of a day's shift, on the inner scale: flat from .02 to .05 on ML-1M and ML-100K

@@ -17,10 +17,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
 from tacit.kernels.fixed_order import inverse, product, solve, spread
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
+from tacit.repr import shapes
 
 
 class Solved(NamedTuple):

@@ -23,8 +23,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
 from tacit.kernels.fixed_order import inverse, product, spread
+from tacit.repr import shapes
 
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""

@@ -16,8 +16,8 @@ from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
+from tacit.model.person.list_order import list_order_offset
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
-from tacit.model.person.wanted import list_order_offset
 
 
 class GaussianPersonal(PersonalModel):
@@ -111,7 +111,7 @@ class GaussianPersonal(PersonalModel):
 
     def lean(self) -> Floats | None:
         """Less of what everybody thinks, more of what many know; see
-        `tacit.model.person.wanted`. Models that add neighbours to this one, or have no
+        `tacit.model.person.list_order`. Models that add neighbours to this one, or have no
         popularity, go by the expected rating."""
         return self._lean
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.atomic_write import open_atomic
 from tacit.data.schema import LIKES
 from tacit.errors import SettingError
 from tacit.exports import write_csv
-from tacit.hidden import shapes
-from tacit.model.person.aside import likes_of_table, passed_over
 from tacit.model.person.base import Own
-from tacit.model.person.own import on_scale
+from tacit.model.person.notes import likes_of_table, passed_over
 from tacit.model.person.rank import check_order, order_scores, top
-from tacit.spoken import notice
-from tacit.whole import open_atomic
+from tacit.model.person.ratings import on_scale
+from tacit.notices import notice
+from tacit.repr import shapes
 
 if TYPE_CHECKING:
     import polars

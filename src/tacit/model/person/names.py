@@ -7,7 +7,7 @@ import difflib
 from tacit.data.catalogue import Catalogue, bare_title, fold
 from tacit.data.ids import clean
 from tacit.errors import DataError
-from tacit.model.person.told import UnknownItem
+from tacit.model.person.results import UnknownItem
 
 MANY = 50_000
 """Names above which none is searched for that only looks alike: it would take seconds."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.hidden import shapes
 from tacit.model.person.base import Floats, Own, PersonalModel, answering, leaning, sensible
+from tacit.repr import shapes
 
 LIKED = 1.0
 """A rating of three quarters of the scale and more (4 on 1..5) is a like; on the inner

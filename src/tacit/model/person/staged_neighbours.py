@@ -21,12 +21,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.hidden import shapes
 from tacit.kernels.fixed_order import product, solve, steady_solve
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, Reason, Rows, people_of
 from tacit.model.person.gaussian_personal import GaussianPersonal
 from tacit.model.person.needs import MOST_NEIGHBOURS, Needed, Number, check_lists
+from tacit.repr import shapes
 
 STEADY = 0.1
 """That of `tacit.model.person.kernels`."""

@@ -4,9 +4,9 @@ date), and the three places for noise of section 4.1."""
 from __future__ import annotations
 
 from tacit.evaluation.reproduce.experiment import Paper
+from tacit.evaluation.reproduce.mcsherry2009.curve_points import PLACES
 from tacit.evaluation.reproduce.mcsherry2009.figure1 import FIGURE1
 from tacit.evaluation.reproduce.mcsherry2009.figure2 import FIGURE2
-from tacit.evaluation.reproduce.mcsherry2009.places import PLACES
 
 READINGS = (
     (

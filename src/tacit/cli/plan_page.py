@@ -9,7 +9,7 @@ from tacit.cli.show import say, table
 if TYPE_CHECKING:
     from tacit.data.schema import Schema
     from tacit.evaluation.forecast import Forecast
-    from tacit.evaluation.worth import Outlook
+    from tacit.evaluation.plan_report import Outlook
 
 LABEL = 22
 """Letters before what a line says."""

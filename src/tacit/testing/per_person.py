@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from tacit.auditing.alone import depends_on_others, not_alone
 from tacit.auditing.neighbours import broken
+from tacit.auditing.per_person import depends_on_others, not_alone
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
@@ -47,14 +47,14 @@ class AloneTests:
     @pytest.fixture
     def items(self) -> Catalogue:
         """The public catalogue."""
-        from tacit.testing.few import few_films
+        from tacit.testing.small_sample import few_films
 
         return few_films()
 
     @pytest.fixture
     def ratings(self) -> Ratings:
         """Invented people."""
-        from tacit.testing.few import few_ratings
+        from tacit.testing.small_sample import few_ratings
 
         return few_ratings()
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tacit.asked import Suggesting, by_name, near
 from tacit.errors import UnknownKeyError
 from tacit.page import escaped, table
-from tacit.shown import one_line
+from tacit.redaction import one_line
+from tacit.validation import Suggesting, by_name, near
 
 if TYPE_CHECKING:
     import polars

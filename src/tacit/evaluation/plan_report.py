@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import Suggesting
 from tacit.engine.federated import noises
 from tacit.errors import SettingError
 from tacit.evaluation.cost import LISTS, PublicShape, forecasts
 from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Shape
-from tacit.evaluation.outlay import items_above, resources
+from tacit.evaluation.resources import items_above, resources
 from tacit.evaluation.tryout import try_out
 from tacit.fitting.check import check
 from tacit.fitting.planned import is_federated
@@ -21,9 +20,10 @@ from tacit.fitting.price import counts_people, facts, priced
 from tacit.ledger.account import account
 from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
-from tacit.model.person.told import in_columns
+from tacit.model.person.results import in_columns
 from tacit.noise.law import law_of
-from tacit.spoken import localize
+from tacit.notices import localize
+from tacit.validation import Suggesting
 
 if TYPE_CHECKING:
     import polars

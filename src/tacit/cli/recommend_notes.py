@@ -9,7 +9,7 @@ from tacit.cli.options import note
 if TYPE_CHECKING:
     from tacit.model.model import Model
     from tacit.model.person.base import Own
-    from tacit.model.person.told import Recommendation
+    from tacit.model.person.results import Recommendation
 
 TOLD = 20
 """Unknown items that are named."""
@@ -37,7 +37,7 @@ def tell_all(count: int, only: bool) -> None:
 
 def tell_unknown(fitted: Model, unknown: list[str]) -> None:
     """Which items the model does not know, and what may have been meant."""
-    from tacit.model.person.told import UnknownItem
+    from tacit.model.person.results import UnknownItem
 
     if len(unknown) > TOLD:
         note(f"{len(unknown):,} items are not in this model, among them:")

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.asked import count, number
-from tacit.data.given import as_catalogue, as_ratings
 from tacit.data.ids import other_spelling
+from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.ratings import Ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.fitting.likes import of_high_ratings
-from tacit.fitting.place import placed
+from tacit.fitting.location import placed
 from tacit.fitting.run import fit
-from tacit.spoken import notice
+from tacit.notices import notice
+from tacit.validation import count, number
 
 if TYPE_CHECKING:
     from tacit.data.budgets import Budgets

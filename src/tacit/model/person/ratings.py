@@ -14,9 +14,9 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.reading.columns import NAMES, plain
 from tacit.data.schema import Schema
 from tacit.errors import DataError, format_location
-from tacit.hidden import shapes
 from tacit.model.person.base import Own
 from tacit.model.person.names import find_row, naming
+from tacit.repr import shapes
 
 SLACK = 1e-9
 """What rounding may take from a rating that is just a like."""

@@ -12,9 +12,9 @@ from tacit.data.ratings import format_count
 from tacit.data.schema import LIKES, Schema
 from tacit.model.person.base import Own
 from tacit.model.person.names import find_item
-from tacit.model.person.own import SLACK, UserRatings, likes
-from tacit.model.person.told import UnknownItem
-from tacit.spoken import notice
+from tacit.model.person.ratings import SLACK, UserRatings, likes
+from tacit.model.person.results import UnknownItem
+from tacit.notices import notice
 
 if TYPE_CHECKING:
     from tacit.model.model import Model

@@ -22,7 +22,7 @@ from tacit.fitting.start import chain
 from tacit.ledger.account.account import epsilon_of
 from tacit.ledger.account.cost import Cost, total
 from tacit.ledger.account.event import Event
-from tacit.spoken import warn
+from tacit.notices import warn
 from tacit.units import Unit
 
 if TYPE_CHECKING:

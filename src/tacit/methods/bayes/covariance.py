@@ -1,6 +1,6 @@
 """Which items are liked together: the covariance round of `bayes`, and whether it would pay.
 
-What is made of the release: `tacit.methods.refine.likings`.
+What is made of the release: `tacit.methods.refine.covariance_factors`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from tacit.methods.bayes.state import BayesState
 from tacit.methods.first_order.rounds import KEPT as SUMS_KEPT
 from tacit.methods.first_order.rounds import TINY
 from tacit.methods.first_order.state import Floats, UserFactors
-from tacit.methods.refine.likings import KEPT, TOGETHER, covariance_factors, shared_scatter
+from tacit.methods.refine.covariance_factors import (
+    KEPT,
+    TOGETHER,
+    covariance_factors,
+    shared_scatter,
+)
 from tacit.methods.refine.spectrum_items import Profile, profile
 from tacit.model.person.gaussian import NOISE
 from tacit.rounds.round import Block, Part, Released, Round

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.known import UNLIKE, Known
+from tacit.methods.refine.public_prior import UNLIKE, Known
 from tacit.methods.refine.regression import Columns, Regression
 from tacit.methods.refine.weights import Weights
 

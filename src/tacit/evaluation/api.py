@@ -11,26 +11,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.asked import by_name, check_named, check_swept, count, flag, number, text
-from tacit.asked import path as asked_path
 from tacit.data.aligned import aligned
-from tacit.data.given import as_catalogue, as_ratings
+from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
 from tacit.evaluation.baselines import BASELINES
 from tacit.evaluation.cells import Report
-from tacit.evaluation.how import LISTED, HeldBack
+from tacit.evaluation.protocol import LISTED, HeldBack
 from tacit.evaluation.result import Evaluation, conclude
 from tacit.evaluation.sweep import SweptCells, run
-from tacit.fitting.known import METHODS as KNOWING
-from tacit.fitting.known import check_public
 from tacit.fitting.likes import check_likes
+from tacit.fitting.public_prior import METHODS as KNOWING
+from tacit.fitting.public_prior import check_public
 from tacit.fitting.publish import book_evaluation
 from tacit.ledger.book.store import check_names
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, names_of
+from tacit.notices import notice
 from tacit.rounds.bar import teller
-from tacit.spoken import notice
+from tacit.validation import by_name, check_named, check_swept, count, flag, number, text
+from tacit.validation import path as asked_path
 
 if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue

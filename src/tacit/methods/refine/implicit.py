@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.refine.tastes import Axes
+from tacit.methods.refine.user_factors import Axes
 from tacit.methods.refine.variety import unpack
 
 Floats = NDArray[np.float64]

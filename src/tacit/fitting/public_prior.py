@@ -11,11 +11,11 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.public import PublicPeople
 from tacit.data.ratings import Ratings
 from tacit.errors import DataError, SettingError
-from tacit.methods.refine.known import Known
+from tacit.methods.refine.public_prior import Known
 from tacit.model.person.gaussian import NOISE
 
 if TYPE_CHECKING:
-    from tacit.data.apart import HeldOut
+    from tacit.data.held_out import HeldOut
     from tacit.engine.spark.table import SparkRatings
     from tacit.fitting.order import Order
     from tacit.methods.noiseless.variational import Fitted

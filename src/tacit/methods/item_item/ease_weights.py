@@ -14,8 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.between import OFFSET, TEMPERED, beside_popularity, by_chance, cleaned
 from tacit.methods.item_item.ease import EVEN
+from tacit.methods.item_item.item_weights import (
+    OFFSET,
+    TEMPERED,
+    beside_popularity,
+    by_chance,
+    cleaned,
+)
 from tacit.methods.item_item.likes_rows import OFFSET as CENTRED_OFFSET
 from tacit.methods.refine.neighbour import LowRankEase, ease
 from tacit.methods.refine.spectrum import shrink_spectrum

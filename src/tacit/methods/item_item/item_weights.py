@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tacit.methods.first_order.rounds import TINY
 from tacit.methods.refine.neighbour import Array, LowRankEase, ease
-from tacit.methods.refine.spectrum_whole import shrink_whole_spectrum
+from tacit.methods.refine.spectrum_full import shrink_whole_spectrum
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.data.catalogue import Catalogue
 from tacit.kernels.fixed_order import product, solve
 from tacit.model.person.base import Own, PersonalModel, answering, sensible
-from tacit.model.person.told import Share
+from tacit.model.person.results import Share
 
 RIDGE = 5.0
 """Penalty of the regression, in items."""

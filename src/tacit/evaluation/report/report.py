@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report import pictures
 from tacit.evaluation.report.charts import picture
+from tacit.evaluation.report.examples import lists_section
 from tacit.evaluation.report.pictures import UNITS
-from tacit.evaluation.report.shown import lists_section
 from tacit.evaluation.report.story import (
     band_words,
     cost_cards,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from tacit.spoken import noted, notice
+from tacit.notices import noted, notice
 
 
 def tell_begun(location: str, population: str, populations: list[str]) -> None:

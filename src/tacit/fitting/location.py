@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.data.given import as_ratings
+from tacit.data.inputs import as_ratings
 from tacit.data.ratings import Ratings
 from tacit.data.schema import LIKES
 from tacit.errors import SettingError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.asked import behind
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.read import read
 from tacit.data.reading.columns import OF_ITEMS
 from tacit.errors import SettingError
-from tacit.spoken import notice
+from tacit.notices import notice
+from tacit.validation import behind
 
 _read = behind(read)
 FAR = 3

@@ -1,7 +1,7 @@
 """What people's choice of items says of their tastes: the last of the rounds of `bayes` that
 learn tastes, on the model that will be published, and how far to believe it.
 
-What is made of the release: `tacit.methods.refine.implied`; how a person uses it:
+What is made of the release: `tacit.methods.refine.implicit`; how a person uses it:
 `tacit.model.person.gaussian`.
 """
 
@@ -19,8 +19,8 @@ from tacit.methods.first_order.choice import once_for_each
 from tacit.methods.first_order.rounds import person_rows
 from tacit.methods.first_order.state import Floats
 from tacit.methods.refine.choose import LEFT_OUT
-from tacit.methods.refine.implied import Leanings, believed, coefficients, leanings
-from tacit.methods.refine.tastes import Axes, typical_axes
+from tacit.methods.refine.implicit import Leanings, believed, coefficients, leanings
+from tacit.methods.refine.user_factors import Axes, typical_axes
 from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
@@ -92,7 +92,7 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
     seen_of = once_for_each(look)
 
     def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels_implied import implicit_products
+        from tacit.methods.bayes.kernels_implicit import implicit_products
 
         view = seen_of(state)
         out = np.empty((len(block.people), width))
@@ -137,7 +137,7 @@ def popularity_slope_round(second: SecondOrder, share: float, directions: int) -
     seen_of = once_for_each(look)
 
     def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels_implied import implicit_popularity_slope
+        from tacit.methods.bayes.kernels_implicit import implicit_popularity_slope
 
         model, hints = seen_of(state)
         out = np.empty((len(block.people), 2))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from tacit.auditing.walk import Walk, walk
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.engine.alone import OnesShare, is_checked, only, told_alone, told_by
 from tacit.engine.blocks import Piece, block_of
+from tacit.engine.per_person import OnesShare, is_checked, only, told_alone, told_by
 from tacit.methods.base import Method
 from tacit.rounds.round import Block, Kind, Round
 from tacit.units import Unit
