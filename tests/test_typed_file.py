@@ -163,7 +163,7 @@ def test_a_release_of_another_shape_is_refused(tmp_path, monkeypatch):
 
 
 def test_further_trainings_are_tables(tmp_path):
-    from tacit.cli.federate.further import further
+    from tacit.cli.federate.serve import further
 
     path: Path = tmp_path / "also.toml"
     for text in ("training = [1]", "training = 1", "x = 1", "[[training]]\n[other]", "=", "["):

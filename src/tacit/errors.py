@@ -15,7 +15,8 @@
     └── Failure               exit 1: it broke, and the caller could not have known
 
 An error gives the place and the remedy. It quotes a value only if that is the caller's own
-setting, never a cell of a ratings file. What it quotes is shown and never obeyed (`tacit.redaction`).
+setting, never a cell of a ratings file. What it quotes is shown and never obeyed
+(`tacit.redaction`).
 """
 
 from __future__ import annotations

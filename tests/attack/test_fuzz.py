@@ -36,7 +36,7 @@ def test_corrupted_files_end_in_an_answer_or_an_error_of_ours(full):
 @pytest.mark.parametrize(
     ("broken", "tells"),
     [
-        ("tacit.model.valid.check_needs = lambda *a: None", "case"),
+        ("tacit.model.shared.check_needs = lambda *a: None", "case"),
         ("tacit.redaction.acts = lambda c: False", "controls"),
         ("tacit.data.reading.guard.BROKEN = ()", "case"),
     ],

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing.adversary import QUICK_EFFORT, hunt_pairs
-from tacit.auditing.ascent import flat, nudged, uphill
+from tacit.auditing.adversary import NEAR, QUICK_EFFORT, flat, hunt_pairs, nudged, uphill
 from tacit.auditing.pairs import Pair, elsewhere, every_small_pair, random_pair, records
-from tacit.auditing.reach import NEAR
 from tacit.auditing.walk import walk
 from tacit.bound.clip import RowClip
 from tacit.data.catalogue import Catalogue

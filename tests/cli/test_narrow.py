@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from tacit.cli.lines import fitted
-from tacit.cli.tables import needs, parts
+from tacit.cli.show import needs, parts
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tacit.ledger.book.signing import sign
+from tacit.ledger.book.book import sign
 from tacit.ledger.statement.sign import signed
 from tacit.model.model import Model, load
 

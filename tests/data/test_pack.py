@@ -18,7 +18,7 @@ from tacit.data.pack import pack
 from tacit.data.packed import Packed, store
 from tacit.data.packed.packed import write_pack
 from tacit.data.read import read
-from tacit.data.reading import parquet, spool, spooled
+from tacit.data.reading import parquet, spooled
 from tacit.errors import DataError, SettingError, StorageError
 
 ROWS = 3000
@@ -43,7 +43,7 @@ def table(kind: str) -> pl.DataFrame:
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """So that there are many blocks, buckets and slices of a small table."""
-    monkeypatch.setattr(spool, "PIECE", 700)
+    monkeypatch.setattr(spooled, "PIECE", 700)
     monkeypatch.setattr(spooled, "PIECE", 700)
     monkeypatch.setattr(spooled, "SORT_BYTES", 1 << 19)
     monkeypatch.setattr(parquet, "SLICE", 999)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from patience import PATIENCE
 
 from tacit.cli.federate.admin import admin
-from tacit.cli.federate.further import further
+from tacit.cli.federate.serve import further
 from tacit.data.sample import sample
 from tacit.errors import SettingError
 from tacit.federation.protocol.keys import new_exchange

@@ -14,7 +14,7 @@ from tacit.data.memory import memory_size
 from tacit.data.packed import open_pack, packed
 from tacit.data.packed.packed import write_pack
 from tacit.data.splits import make as make_split
-from tacit.engine import blocks, chunked, make_engine, spilled, streaming
+from tacit.engine import blocks, chunked, make_engine, streaming
 from tacit.engine.scratch import RetainedRows
 from tacit.engine.streaming import Streaming
 from tacit.errors import SettingError
@@ -64,7 +64,7 @@ def in_file(tmp_path, monkeypatch):
 
     def factors(self, round_):
         return {
-            part.name: spilled.SpilledFactors(part, self.folder, rows)
+            part.name: streaming.SpilledFactors(part, self.folder, rows)
             for part in round_.parts
             if part.form == "gram"
         }

@@ -8,8 +8,7 @@ import pytest
 from tacit.data.ratings import Ratings
 from tacit.evaluation.baselines import baseline
 from tacit.evaluation.lists import alike, overlap
-from tacit.evaluation.measured import PLACES, Measured, measured
-from tacit.evaluation.packed import pack, unpack
+from tacit.evaluation.measured import PLACES, Measured, measured, pack_array, unpack_array
 from tacit.evaluation.prepared import Prepared
 from tacit.evaluation.protocol import HeldBack
 from tacit.evaluation.sweep import SweepTask
@@ -79,7 +78,7 @@ def test_json_gives_the_same_back(found: Measured) -> None:
     for name, sums in found.sums.items():
         assert again.sums[name].value() == sums.value()
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
-    assert np.array_equal(unpack(pack(array)), array)
+    assert np.array_equal(unpack_array(pack_array(array)), array)
 
 
 def test_liked_means_the_upper_quarter(on: Prepared) -> None:

@@ -8,7 +8,7 @@ from tacit import Bayes, Bias
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.engine.blocks import PEOPLE
-from tacit.evaluation.resources import LINE, PROGRAM, resources
+from tacit.evaluation.plan_report import LINE, PROGRAM, resources
 from tacit.methods.base import Public
 from tacit.rounds.plan import Budget
 

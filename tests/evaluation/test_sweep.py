@@ -16,8 +16,8 @@ from tacit.data import splits
 from tacit.data.ratings import Ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Grid
-from tacit.evaluation.code import digest_of
 from tacit.evaluation.protocol import HeldBack
+from tacit.evaluation.sweep import digest_of
 
 
 def _evaluate(small: Ratings, **more) -> tacit.Evaluation:

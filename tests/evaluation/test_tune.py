@@ -14,9 +14,8 @@ from tacit.errors import BudgetError, Failure, SettingError
 from tacit.evaluation.grid import candidates
 from tacit.evaluation.release import release
 from tacit.evaluation.summed import FigureSums
-from tacit.evaluation.tune import prepared, tune
+from tacit.evaluation.tune import Outcome, prepared, tune
 from tacit.evaluation.tune_public import tune_public
-from tacit.evaluation.work import Outcome
 from tacit.ledger.account import account
 from tacit.ledger.account.cost import concentrated, cost
 from tacit.model.verify import verify_with_book

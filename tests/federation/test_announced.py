@@ -21,7 +21,7 @@ from tacit.federation.device.part import _deliver
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import digest
-from tacit.federation.server import calls
+from tacit.federation.server import conductor
 from tacit.federation.server.announced import StoredBriefing
 from tacit.federation.server.recommender import MIGRATIONS
 from tacit.federation.server.rounds import Rounds
@@ -162,13 +162,13 @@ def test_telling_twice_is_telling_once(rounds) -> None:
 
 
 def test_devices_that_list_everything_are_told_apart(monkeypatch) -> None:
-    monkeypatch.setattr(calls, "ROWS", 10)
-    monkeypatch.setattr(calls, "TOGETHER", 3)
+    monkeypatch.setattr(conductor, "ROWS", 10)
+    monkeypatch.setattr(conductor, "TOGETHER", 3)
     sizes = {"aa": 9, "bb": 2, "cc": 40, "dd": 1, "ee": 1, "ff": 1, "gg": 1}
     joined = {name: np.zeros(size, np.uint32) for name, size in sizes.items()}
     where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
-    active = calls.Active(where, StoredBriefing(Says({}), (), {"gg": b""}, {}))
-    parts = calls.together(active)
+    active = conductor.Active(where, StoredBriefing(Says({}), (), {"gg": b""}, {}))
+    parts = conductor.together(active)
     assert parts == [["aa"], ["bb"], ["cc"], ["dd", "ee", "ff"]]
 
 
@@ -181,8 +181,8 @@ def test_devices_that_list_nothing_are_told_like_all(empty) -> None:
         for place, name in enumerate(("aa", "bb", "cc"))
     }
     where = Attempt(0, 0, "ab" * 8, "cd" * 8, joined, {})
-    active = calls.Active(where, StoredBriefing(Says({}), (), {}, {}))
-    assert calls.together(active) == [["aa", "bb", "cc"]]
+    active = conductor.Active(where, StoredBriefing(Says({}), (), {}, {}))
+    assert conductor.together(active) == [["aa", "bb", "cc"]]
 
 
 def test_what_an_older_version_wrote_as_one_is_told(rounds) -> None:

@@ -185,7 +185,7 @@ def test_sound_factorization_runs_and_is_paid_in_full(settings, tmp_path) -> Non
 
 
 def test_a_projection_keeps_the_bound_of_its_part() -> None:
-    from tacit.methods.factorization.projected import projected, signs
+    from tacit.methods.factorization.federated import projected, signs
 
     matrix = signs(16, 40, 0)
     assert np.allclose((matrix**2).sum(axis=0), 1)

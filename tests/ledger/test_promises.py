@@ -13,8 +13,7 @@ import tacit
 from tacit import Bias, Popularity, sample
 from tacit.errors import BudgetError, ModelError, StorageError
 from tacit.fitting.run import fit
-from tacit.ledger.book.book import Book
-from tacit.ledger.book.signing import sign
+from tacit.ledger.book.book import Book, sign
 from tacit.ledger.statement.sign import check_signature, message, signed
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.words import supported

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from tacit.auditing.best_of import best, delta_of, divergence, found_epsilon
 from tacit.errors import BudgetError, SettingError
-from tacit.evaluation.trial import gamma_of, trials_of
+from tacit.evaluation.tune import gamma_of, trials_of
 from tacit.ledger.account import account
 from tacit.ledger.account.calibrate import tuning_rho
 from tacit.ledger.account.cost import Cost, Tuned, concentrated, cost

@@ -83,7 +83,7 @@ def test_ease_places_what_it_does_not_cover_after_the_rest_by_popularity():
 
 
 def test_a_forecast_of_lists_promises_no_ratings():
-    from tacit.evaluation.tryout import try_out
+    from tacit.evaluation.plan_report import try_out
 
     assert try_out(EASE(epsilon=5.0), 200, 60).private is None
 

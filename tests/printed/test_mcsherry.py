@@ -254,7 +254,7 @@ def truncated(monkeypatch):
 
 def by_rating(monkeypatch):
     """Section 4.5 with the weights of single ratings."""
-    from tacit.methods.item_item.printed.measure import Measurements
+    from tacit.methods.item_item.printed.mcsherry import Measurements
 
     monkeypatch.setattr(Measurements, "_lengths", lambda self, used: np.ones(len(used.value)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tacit.serving.audits import read_audits
+from tacit.serving.officer import read_audits
 from tacit.serving.officer_page import officer_page
 
 FINDING = {

@@ -33,8 +33,8 @@ ENGINE = (
         "person in two partitions",
         "rows are dealt out among tasks whoever they are of",
         "engine/spark/table.py",
-        '        return sent.repartition(partitions, "place"), pack\n',
-        "        return sent.repartition(partitions), pack\n",
+        '        return scattered.repartition(partitions, "place"), pack\n',
+        "        return scattered.repartition(partitions), pack\n",
         (SECRETS,),
     ),
     Bug(
@@ -49,8 +49,8 @@ ENGINE = (
         "place by a hash of the process",
         "two workers send the rows of one person to two partitions",
         "engine/spark/scatter.py",
-        "        own = np.array([crc32(each.encode()) for each in names], np.uint64)\n",
-        "        own = np.array([hash(each) & 0xFFFF for each in names], np.uint64)\n",
+        "        hashes = np.array([crc32(name.encode()) for name in names], np.uint64)\n",
+        "        hashes = np.array([hash(name) & 0xFFFF for name in names], np.uint64)\n",
         (f"{SCATTER}::test_a_place_follows_from_the_id_alone_in_every_process",),
     ),
     Bug(
@@ -73,22 +73,23 @@ ENGINE = (
         "person in two blocks of a cluster",
         "a block ends where a batch does, not where a person does",
         "engine/spark/pack.py",
-        "        yield found._replace(\n"
-        "            names=found.names[:-1],\n"
-        "            ends=found.ends[:-1],\n"
-        "            rows=found.rows.slice(0, end),\n"
-        "        )\n"
-        "        held, goal = [found.rows.slice(end)], cells\n"
-        "        count -= end\n",
-        "        yield found\n        held, goal, count = [], cells, 0\n",
+        (
+            "        yield runs._replace(\n"
+            "            names=runs.names[:-1], ends=runs.ends[:-1], rows=runs.rows.slice(0, "
+            "end)\n"
+            "        )\n"
+            "        held, goal = [runs.rows.slice(end)], cells\n"
+            "        count -= end\n"
+        ),
+        ("        yield runs\n        held, goal, count = [], cells, 0\n"),
         ("engine/spark/test_parts.py",),
     ),
     Bug(
         "chunk of a matrix summed twice",
         "the last block of a chunk is the first of the next",
         "engine/chunked.py",
-        "            yield found\n            found, cells = [], 0\n",
-        "            yield found\n            found, cells = found[-1:], 0\n",
+        ("            yield run\n            run, cells = [], 0\n"),
+        ("            yield run\n            run, cells = run[-1:], 0\n"),
         ("engine/test_streaming.py",),
     ),
     Bug(
@@ -104,9 +105,10 @@ ENGINE = (
         "rating twice in a packed file",
         "a cell that a table repeats stays there twice",
         "data/reading/spooled.py",
-        "            ptr, merged = merge_repeats(\n"
-        "                cells, ptr, self.duplicates, self.label, spot\n"
-        "            )\n",
+        (
+            "            ptr, merged = merge_repeats(cells, ptr, self.duplicates, "
+            "self.label, spot)\n"
+        ),
         "            merged = len(spot('')) - len(spot(''))\n",
         ("data/test_pack.py",),
     ),
@@ -114,16 +116,19 @@ ENGINE = (
         "budgets of people ignored in matrices",
         "who asked for less is weighed in sums and whole in products",
         "engine/threads.py",
-        "                matrix.add(position, given[name], people, own)\n",
-        "                matrix.add(position, given[name], people)\n",
+        "                matrix.add(position, contribution[name], people, user_weights)\n",
+        "                matrix.add(position, contribution[name], people)\n",
         (WEIGHED,),
     ),
     Bug(
         "weight rounded away from zero",
         "who asked for less adds a step to every number",
         "bound/personal.py",
-        "    found: Whole = np.sign(whole) * ((np.abs(whole) * each) // WHOLE)\n",
-        "    found: Whole = np.sign(whole) * -((-np.abs(whole) * each) // WHOLE)\n",
+        ("    lessened_lines: Whole = np.sign(lines) * ((np.abs(lines) * line_weight) // WHOLE)\n"),
+        (
+            "    lessened_lines: Whole = np.sign(lines) * -((-np.abs(lines) * line_weight) "
+            "// WHOLE)\n"
+        ),
         ("bound/test_personal.py",),
     ),
     Bug(
@@ -145,7 +150,7 @@ ENGINE = (
     Bug(
         "device adds all and pays for less",
         "a device that asked for less multiplies nothing",
-        "federation/device/rows.py",
+        "federation/device/device.py",
         "        whole = lessened(whole, given.ptr, own)\n",
         "        whole = whole + 0\n",
         ("federation/test_own_epsilon.py",),
@@ -154,32 +159,32 @@ ENGINE = (
         "counted again every week",
         "nobody looks who was counted in a calendar",
         "fitting/counted.py",
-        "        if len(turns) >= self.calendar.most:\n",
-        "        if len(turns) >= self.calendar.horizon:\n",
+        "        if len(counted_weeks) >= self.calendar.most:\n",
+        "        if len(counted_weeks) >= self.calendar.horizon:\n",
         (REFRESHED,),
     ),
     Bug(
         "list of the counted not sealed",
         "people may be taken off the list of a calendar",
-        "fitting/weekly.py",
-        "        if sealed(seal, names, left) != week.counted:\n",
-        "        if not sealed(seal, names, left):\n",
+        "fitting/releases.py",
+        "        if sealed(seal, names, digests) != week.counted:\n",
+        "        if not sealed(seal, names, digests):\n",
         (REFRESHED,),
     ),
     Bug(
         "week drawn twice",
         "a calendar that was killed draws noise anew for what it has stored",
         "fitting/releases.py",
-        "            noisy = diary.array(place)\n",
+        "            noisy = diary.array(noisy_path)\n",
         "            noisy = None\n",
         (KILLED,),
     ),
     Bug(
         "copy of a calendar goes on",
         "a folder that drew noise of its own for a released week is believed",
-        "fitting/weekly.py",
-        "            if week.ended.left not in (None, kept(diary, week.number, key)):\n",
-        "            if not kept(diary, week.number, key):\n",
+        "fitting/releases.py",
+        ("            if week.ended.left not in (None, keyed_digest(diary, week.number, key)):\n"),
+        "            if not keyed_digest(diary, week.number, key):\n",
         (REFRESHED,),
     ),
     Bug(
@@ -194,7 +199,7 @@ ENGINE = (
         "kept apart here and seen there",
         "a cell that a fit must not see is read in the public table",
         "fitting/public_prior.py",
-        "    ratings = people.ratings if apart is None else apart.seen(people.ratings)\n",
+        ("    ratings = people.ratings if held_out is None else held_out.seen(people.ratings)\n"),
         "    ratings = people.ratings\n",
         ("fitting/test_pairs.py",),
     ),

@@ -27,7 +27,7 @@ FEDERATION = (
         "mask reused for another state",
         "two contributions to a round are hidden by one mask",
         "federation/protocol/masks.py",
-        '    return derived(secret, f"{task} {round_} {nonce} {told}")\n',
+        '    return derived(secret, f"{task} {round_} {nonce} {state_digest}")\n',
         '    return derived(secret, f"{task} {round_} {nonce}")\n',
         ("federation/test_federated_privacy.py::test_one_mask_never_covers_two_contributions",),
     ),
@@ -35,8 +35,8 @@ FEDERATION = (
         "mask reused for another part",
         "two parts of a round are hidden by one mask",
         "federation/protocol/masks.py",
-        "    own = derived(key, label)\n",
-        '    own = derived(key, "")\n',
+        "    part_key = derived(key, label)\n",
+        '    part_key = derived(key, "")\n',
         ("federation/test_frames.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",),
     ),
     Bug(
@@ -99,7 +99,7 @@ FEDERATION = (
     Bug(
         "contribution not bounded on the device",
         "a device adds what it computed to the sum before it is clipped",
-        "federation/device/rows.py",
+        "federation/device/device.py",
         "    whole = part.bound.apply(given)\n",
         "    whole = np.int64(given.values * part.bound.steps)\n",
         ("federation/test_realised.py::test_it_is_the_price_of_the_norms_of_what_was_added",),
@@ -107,7 +107,7 @@ FEDERATION = (
     Bug(
         "absurd numbers silence a device",
         "a device whose numbers end in an error under a made-up state falls silent",
-        "federation/device/contribution.py",
+        "federation/device/device.py",
         "    except ABSURD:\n",
         "    except KeyError:\n",
         (
@@ -134,8 +134,8 @@ FEDERATION = (
         "answers before they are paid",
         "devices answer whether or not their own book has room",
         "engine/local.py",
-        "                paid = books.pay(answer.event, paid)\n",
-        "                books.pay(answer.event, paid)\n",
+        "                payers = books.pay(answer.event, payers)\n",
+        "                books.pay(answer.event, payers)\n",
         ("engine/test_local.py::test_devices_refuse_past_their_own_cap_whatever_is_asked",),
     ),
 )

@@ -35,7 +35,7 @@ FITTING = (
         "delta as large as one wants",
         "a delta above one in the number of people is accepted",
         "fitting/check.py",
-        "    if budget.delta > most:\n",
+        "    if budget.delta > limit:\n",
         "    if budget.delta > 1:\n",
         ("attack/test_planted.py::test_a_delta_above_one_in_the_people_is_refused",),
     ),
@@ -59,8 +59,8 @@ FITTING = (
         "block mean",
         "the mean of a block of people is taken off everybody's ratings",
         "methods/first_order/rounds.py",
-        "            rest -= np.repeat(own, np.diff(block.ptr))\n",
-        "            rest -= rest.mean()\n",
+        "            residuals -= np.repeat(user_means, np.diff(block.ptr))\n",
+        "            residuals -= residuals.mean()\n",
         ("methods/test_bias.py::TestBias",),
     ),
     Bug(
@@ -102,8 +102,8 @@ FITTING = (
         "mixed people pass",
         "nobody looks whether each person is computed alone",
         "engine/per_person.py",
-        "            if again is None or not told.same(again):\n",
-        "            if again is None:\n",
+        "            if share_alone is None or not share.same(share_alone):\n",
+        "            if share_alone is None:\n",
         ("testing/test_alone.py::test_the_engine_stops_a_leak",),
     ),
     Bug(
@@ -182,9 +182,11 @@ FITTING = (
         "rival with another round's noise",
         "a round that stands instead of another is noised for that one's sensitivity",
         "rounds/calibrate.py",
-        "        needed = _needed(self.plan, name, part, pure)\n",
-        "        first = self.plan.first_of(round_) if round_.instead else round_\n"
-        "        needed = _needed(self.plan, name, first.parts[0], pure)\n",
+        "        sensitivity = _sensitivity(self.plan, name, part, pure)\n",
+        (
+            "        part_name = self.plan.first_of(round_) if round_.instead else round_\n"
+            "        sensitivity = _sensitivity(self.plan, name, part_name.parts[0], pure)\n"
+        ),
         (f"{RIVALS}::test_each_of_the_two_is_noised_for_its_own_sensitivity",),
     ),
     Bug(
@@ -199,8 +201,10 @@ FITTING = (
         "status tells who was forgotten",
         "a list of which nobody is in the table ends the fit",
         "cli/people.py",
-        "    asked = sys.stdin.isatty() and sys.stderr.isatty()\n"
-        "    if asked and not click.confirm",
+        (
+            "    interactive = sys.stdin.isatty() and sys.stderr.isatty()\n"
+            "    if interactive and not click.confirm"
+        ),
         "    if True or not click.confirm",
         ("cli/test_without.py",),
     ),
@@ -208,8 +212,8 @@ FITTING = (
         "first row quoted",
         "a header that is refused is quoted, and may be somebody's row",
         "data/reading/columns.py",
-        "    shown = header if named else None\n",
-        "    shown = header\n",
+        "    quotable = header if named else None\n",
+        "    quotable = header\n",
         ("data/test_read_errors.py",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,6 @@ from tacit.cli.options import (
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_settings
 from tacit.cli.release import release_options, run_release
-from tacit.cli.repeat import repeat
 from tacit.cli.show import counted_progress, say
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ SPLIT = (
 )
 TOLD = ("rmse", "mae", "recall@20", "ndcg@20", "overlap@30")
 """Metrics of the table; --json and --csv have all."""
-
-
 NOT_REPEATED = (
     "out",
     "report",
@@ -332,3 +330,38 @@ def _print(evaluation: Evaluation) -> None:
 
     for words in list_words(evaluation):
         say(words)
+
+
+# The command that is running, as it is typed again: for pages that tell how they were made.
+
+
+def repeat(left_out: Collection[str]) -> str:
+    """The command that is running, with all options that were given but those left out."""
+    import shlex
+
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    arguments = ["tacit", str(context.info_name)]
+    for option in context.command.params:
+        name = option.name or ""
+        value = context.params.get(name)
+        source = context.get_parameter_source(name)
+        if isinstance(option, click.Argument):
+            arguments.append(str(value))
+        elif source is ParameterSource.COMMANDLINE and name not in left_out:
+            arguments += _format_option(option, value)
+    return shlex.join(arguments)
+
+
+def _format_option(option: click.Parameter, value: Any) -> list[str]:
+    """One option as it is typed."""
+    if value is True:
+        return [option.opts[0]]
+    if value is False:
+        return [option.secondary_opts[0]] if option.secondary_opts else []
+    if isinstance(value, tuple):
+        return [word for element in value for word in (option.opts[0], str(element))]
+    if isinstance(value, float):
+        return [option.opts[0], f"{value:g}"]
+    return [option.opts[0], str(value)]

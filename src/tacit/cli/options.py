@@ -354,7 +354,8 @@ def note_reading(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     known_layouts = layouts()
     if notes.layout in known_layouts:
         note(
-            f"read as {known_layouts[notes.layout].title}, ratings from {schema.low:g} to {schema.high:g}"
+            f"read as {known_layouts[notes.layout].title}, ratings from {schema.low:g} to "
+            f"{schema.high:g}"
         )
     if notes.columns:
         scale = f"on a scale from {schema.low:g} to {schema.high:g}"
@@ -375,7 +376,8 @@ def note_reading(ratings: Ratings | SparkRatings, duplicates: str) -> None:
     counts += people_told(ratings)
     if notes.duplicates:
         counts.append(
-            f"merged {format_count(notes.duplicates, f'duplicate {noun}')} (--duplicates {duplicates})"
+            f"merged {format_count(notes.duplicates, f'duplicate {noun}')} (--duplicates "
+            f"{duplicates})"
         )
     if notes.dropped_items:
         counts.append(

@@ -113,7 +113,8 @@ def tell_spelling(missing: Collection[str], data: Ratings, path: str) -> None:
     spellings = other_spelling(missing, set(data.users))
     if spellings is not None:
         note(
-            f"{path} writes an id as {spellings[0]!r} that the table writes as {spellings[1]!r}, and is "
+            f"{path} writes an id as {spellings[0]!r} that the table writes as {spellings[1]!r}, "
+            "and is "
             f"PASSED OVER there: write ids as the table has them{OWNER}"
         )
 

@@ -12,7 +12,6 @@ from tacit.cli.no_effect import refuse_no_effect
 from tacit.cli.options import WRITTEN, as_written, json_option, note, written_options
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_columns, parse_scale
-from tacit.cli.recommend_notes import TOLD, tell_all, tell_order, tell_unknown, tell_user_factors
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 LEAST = 0.005
 """A move that two digits show."""
+TOLD = 20
+"""Unknown items that are named."""
 
 
 @click.command(cls=Command)
@@ -216,7 +217,8 @@ def _read_user_ratings(fitted: Model, ratings: str | None, columns: Columns | No
         note(message)
     if threshold is not None and not len(fitted.likes(inputs.own).items):
         note(
-            f"none of these ratings is a like ({threshold:g} or more): the list is by popularity alone"
+            f"none of these ratings is a like ({threshold:g} or more): the list is by popularity "
+            "alone"
         )
         return inputs
     bare = all(line.rating is None for line in lines)
@@ -291,3 +293,61 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
     if len(missing) > TOLD:
         note(f"{path}: and {len(missing) - TOLD:,} more are not in this model")
     return matched
+
+
+# What is said beside a list: what of the own file counts, whose it is, and why it is short.
+
+
+def tell_order(lines: list[Recommendation]) -> None:
+    """Why a line may stand above one that is expected to be better, and what follows the ±."""
+    expected = [line.rating for line in lines if line.rating is not None]
+    if expected == sorted(expected, reverse=True):
+        return
+    note(
+        "the order also counts what many know (--by rating goes by `expected` alone); ± is "
+        "how far one rating usually lies from what is expected"
+    )
+
+
+def tell_all(count: int, only: bool) -> None:
+    """Why a list is shorter than was asked, or empty."""
+    which = "items that --only lists" if only else "items of this model"
+    if count:
+        note(f"these are all {which} that are neither rated nor left out")
+    else:
+        note(f"nothing is left: all {which} are rated already or left out")
+
+
+def tell_unknown(fitted: Model, unknown: list[str]) -> None:
+    """Which items the model does not know, and what may have been meant."""
+    from tacit.model.person.results import UnknownItem
+
+    if len(unknown) > TOLD:
+        note(f"{len(unknown):,} items are not in this model, among them:")
+    for name in unknown[:TOLD]:
+        match = fitted.find(name)
+        near = match.near if isinstance(match, UnknownItem) else ()
+        note(f"{name!r} is not in this model" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def tell_user_factors(fitted: Model, user_ratings: Own) -> None:
+    """Whether the list is anybody's own."""
+    if not len(user_ratings.items):
+        note(
+            "without your own ratings (--ratings FILE: columns item, rating) this is "
+            "everybody's list"
+        )
+    elif not fitted.knows_tastes(user_ratings):
+        noun = "ratings" if fitted.shared.schema.positive is None else "likes"
+        note(
+            f"this model ({fitted.shared.method}) has learned no tastes that your {noun} "
+            f"touch: the order is everybody's. {_teaches(fitted)} teach it some"
+        )
+
+
+def _teaches(fitted: Model) -> str:
+    """What would help: tags only where there are none and the method asks for them."""
+    shared = fitted.shared
+    if shared.catalogue.has_features or shared.schema.positive is not None:
+        return "More people or a larger epsilon"
+    return "More people, a larger epsilon or tags of the items"

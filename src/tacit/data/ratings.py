@@ -80,7 +80,8 @@ class Notes:
             lines.append(f"merged {format_count(self.duplicates, 'duplicate rating')}")
         if self.dropped_items:
             lines.append(
-                f"dropped {format_count(self.dropped_items, 'rating')} of items outside the catalogue"
+                f"dropped {format_count(self.dropped_items, 'rating')} of items outside the "
+                "catalogue"
             )
         return lines
 

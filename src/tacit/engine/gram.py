@@ -64,8 +64,8 @@ class Factors:
     def add(
         self, position: int, rows: Rows, people: int, user_weights: Whole | None = None
     ) -> None:
-        """Bound one block, times its people's `user_weights` weights; cells outside the matrix are left
-        out after they counted."""
+        """Bound one block, times its people's `user_weights` weights; cells outside the matrix are
+        left out after they counted."""
         check_rows(rows, name=self.part.name, people=people, size=self.part.size + 1)
         q = self.bound.apply(rows)
         if user_weights is not None:

@@ -130,7 +130,8 @@ class RunningSum:
         self.whole = np.zeros((part.size, part.width), np.int64)
 
     def add(self, rows: Rows, people: int, user_weights: Whole | None = None) -> None:
-        """What some people contribute, bounded and on the grid, times their `user_weights` weights."""
+        """What some people contribute, bounded and on the grid, times their `user_weights`
+        weights."""
         from tacit.bound.check import add_bounded, bounded
         from tacit.kernels.rows import add_rows
 

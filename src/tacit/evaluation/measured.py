@@ -6,6 +6,8 @@ so that a cell can be read again and compared with cells that came later.
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,7 +19,6 @@ from numpy.typing import NDArray
 
 from tacit.evaluation.lists import lists_of, looks
 from tacit.evaluation.metrics import Ranking
-from tacit.evaluation.packed import pack, unpack
 from tacit.evaluation.prepared import FIFTHS, Prepared
 from tacit.model.person.base import Own, PersonalModel
 from tacit.repr import shapes
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tacit.data.schema import Schema
 
 Floats = NDArray[np.float64]
-
 PLACES = (10, 20)
 """Lists are judged at these lengths."""
 LONGEST = 30
@@ -80,14 +80,14 @@ class Measured:
     def to_json(self) -> dict[str, Any]:
         """For the file of a cell."""
         return {
-            "arrays": {name: pack(array) for name, array in self.arrays.items()},
+            "arrays": {name: pack_array(array) for name, array in self.arrays.items()},
             "numbers": dict(self.numbers),
         }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Measured:
         """From the file of a cell."""
-        arrays = {name: unpack(array) for name, array in stored["arrays"].items()}
+        arrays = {name: unpack_array(array) for name, array in stored["arrays"].items()}
         return cls(arrays, stored["numbers"])
 
     @property
@@ -285,3 +285,26 @@ def _tried(personal: PersonalModel, on: Prepared) -> tuple[Floats, Floats]:
 
 def _double(array: NDArray[Any]) -> Floats:
     return array.astype(np.float64)
+
+
+# Arrays inside of JSON: small, exact, and the same bytes for the same numbers.
+
+
+def pack_array(array: NDArray[Any]) -> dict[str, Any]:
+    """An array as JSON can hold it."""
+    plain = np.ascontiguousarray(array)
+    plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+    # Fractions do not get smaller, and every cell is packed: the fastest level for the rest.
+    level = 1 if plain.dtype.kind in "iu" else 0
+    data = zlib.compress(plain.tobytes(), level)
+    return {
+        "dtype": plain.dtype.str,
+        "shape": list(plain.shape),
+        "data": base64.b64encode(data).decode(),
+    }
+
+
+def unpack_array(packed: Mapping[str, Any]) -> NDArray[Any]:
+    """The array that `pack` wrote."""
+    data = zlib.decompress(base64.b64decode(packed["data"]))
+    return np.frombuffer(data, dtype=packed["dtype"]).reshape(packed["shape"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from tacit.data import splits
 from tacit.data.splits import Split
 from tacit.evaluation.arms import NOISE_OFF, Arm
 from tacit.evaluation.cells import Report, run_cells
-from tacit.evaluation.code import code_digest
 from tacit.evaluation.invented import InventedPerson, example_lists, invent
 from tacit.evaluation.lists import lists_of
 from tacit.evaluation.measured import PLACES, Measured, measured
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.data.catalogue import Catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.ratings import Ratings
-    from tacit.fitting.rehearsed import Rehearsed
+    from tacit.fitting.rehearse import Rehearsed
     from tacit.model.model import Model
 
 BASELINE = "baseline"
@@ -43,6 +42,9 @@ PRINTED = ("paper", NOISE_OFF)
 """Calibrations of an algorithm as a paper prints it."""
 FORMAT = 1
 """Of a cell's file: a later one is not found by an earlier key."""
+WITHOUT = ("auditing", "cli", "serving", "testing")
+"""Rooms that no fit and no metric goes through."""
+DIGITS = 16
 
 
 @dataclass(eq=False)
@@ -322,3 +324,28 @@ def measure(
     predicted = schema.middle + schema.unit_width * inner
     predicted = np.clip(predicted, schema.low, schema.high)
     return {"rmse": rmse(predicted, part.test.value), "mae": mae(predicted, part.test.value)}
+
+
+# Which code computed a cell: a digest of Tacit's own source.
+#
+# A version says too little while somebody changes the code, and a cell of yesterday's code beside
+# one of today's is a comparison of nothing.
+
+
+@cache
+def code_digest() -> str:
+    """Of every module that a fit or a metric may go through. Methods of other packages are
+    not in it."""
+    return digest_of(Path(__file__).parent.parent)
+
+
+def digest_of(root: Path) -> str:
+    """Of the Python files under a folder, by their names and bytes."""
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        inner = path.relative_to(root)
+        if inner.parts[0] in WITHOUT:
+            continue
+        digest.update(f"{inner.as_posix()}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:DIGITS]

@@ -8,31 +8,40 @@ the book is charged with all of it in one transaction before the first number is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.held_out import HeldOut, keep_apart
 from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
-from tacit.errors import SettingError
+from tacit.errors import Failure, SettingError
 from tacit.evaluation.figures import Figure, Law, figures
 from tacit.evaluation.grid import Contestant, candidates
-from tacit.evaluation.summed import COUNTED, MeasuredMethod, MeasuredSettings
-from tacit.evaluation.trial import TIMES, Trials, trials_of
-from tacit.evaluation.work import Outcome, Work
+from tacit.evaluation.summed import COUNTED, FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.charge import pay, settle_or_warn, stays_charged
 from tacit.fitting.check import check, check_held_out
 from tacit.fitting.publish import StatementInputs
+from tacit.fitting.rehearse import rehearse
+from tacit.fitting.run import _Run
+from tacit.ledger.account.calibrate import tuning_rho
+from tacit.ledger.account.cost import Tuned, concentrated, cost
+from tacit.ledger.account.event import Event, TuningEvent
+from tacit.ledger.account.gaussian import epsilon_at
 from tacit.methods import names_of
 from tacit.methods.base import Method
+from tacit.methods.rehearsal import invented
 from tacit.model.model import Model
-from tacit.noise.release import Charge, draw_trials
+from tacit.noise.release import Charge, NoNoise, draw_trials
 from tacit.notices import notice
 from tacit.page import paragraph
 from tacit.rounds.options import NAMES, How, What
+from tacit.rounds.plan import Budget
 from tacit.units import Unit
 from tacit.validation import Suggesting, by_name, check_swept, count, number
 
@@ -40,7 +49,6 @@ if TYPE_CHECKING:
     from tacit.data.ratings import Ratings
     from tacit.data.reading.columns import Columns
     from tacit.fitting.order import Order
-    from tacit.ledger.account.event import Event
     from tacit.model.shared import Shared
 
 SCORED = 0.1
@@ -50,6 +58,19 @@ TRIALS = (
     "both from those whom the model is published to"
 )
 FLATTERED = "it chose the winner, so it flatters it"
+NAME = "tune/trials"
+LAWS = {"geometric": Fraction(1), "logarithmic": Fraction(0)}
+"""eta of each law of the number of trials."""
+SCORE_SHARE = 0.2
+"""Of a trial's bound: its score. With a fifth the score tells .02 of RMSE apart among 6,000
+people at a total of epsilon 1, and the fit loses a tenth of its mu (docs/tune.md)."""
+LEAST_TRIALS = 1.0001
+"""Below this, gamma as a fraction of short integers would be 1, and no law has that."""
+MOST_TRIALS = 10_000
+TIMES = 3
+"""Expected trials for each candidate, unless said: one of them is then missed in a quarter of
+all runs."""
+_ROUNDING = 1 + 1e-9
 
 
 class Tune(Method):
@@ -185,6 +206,60 @@ def find_unit(candidate: Contestant, requested: Unit | None) -> Unit:
     return requested or ("user" if "user" in units else units[0])
 
 
+# One trial of a tuning: a private fit and a private score, both within one bound.
+#
+# The budget of all trials together is turned into the bound of one (`Tuning`), and that one is
+# split between fit and score. Guarantee: `Trials.check` refuses a candidate whose events cost
+# more than the bound, before anything is charged, and every trial asks it again.
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The law of the number of trials, and what each may cost."""
+
+    event: TuningEvent
+    delta: float
+    unit: Unit
+
+    @property
+    def fit(self) -> Budget:
+        """What a trial's fit may cost."""
+        return self._part(1 - SCORE_SHARE)
+
+    @property
+    def score(self) -> Budget:
+        """What a trial's score may cost."""
+        return self._part(SCORE_SHARE)
+
+    def _part(self, share: float) -> Budget:
+        if self.event.epsilon is not None:
+            return Budget(share * self.event.epsilon / _ROUNDING, 0.0)
+        assert self.event.rho is not None
+        mu = sqrt(2 * share * self.event.rho)
+        return Budget(epsilon_at(mu, self.delta), self.delta)
+
+    def check(self, candidate: Contestant, fit: Iterable[Event], score: Iterable[Event]) -> None:
+        """Refuse what this bound does not cover."""
+        price = cost(fit, self.unit) + cost(score, self.unit)
+        if self.event.epsilon is not None:
+            impure = price.mu2 or price.sampled or price.by_orders
+            if impure or price.unbounded:
+                raise SettingError(f"{candidate.words} has no pure plan")
+            if price.pure_epsilon > self.event.epsilon * _ROUNDING:
+                raise Failure(f"{candidate.words} costs more than one trial may")
+            return
+        rho = concentrated(price)
+        if rho is None:
+            raise SettingError(
+                f"{candidate.method} draws people by a coin or adds noise in shares: no one "
+                "bound covers its trials",
+                remedy="leave --users out, where it tosses no coin, or leave the method out",
+            )
+        assert self.event.rho is not None
+        if rho > self.event.rho * _ROUNDING:
+            raise Failure(f"{candidate.words} costs more than one trial may")
+
+
 @dataclass(frozen=True)
 class Tuning:
     """A request that was found possible."""
@@ -300,3 +375,135 @@ class Tuning:
         )
         among = f"Chosen by private selection among {len(self.grid)} candidates: {named}."
         return among, won, procedure
+
+
+def trials_of(budget: Budget, unit: Unit, law: str, expected: float, candidates: int) -> Trials:
+    """The largest bound of a trial for which all of them together cost the budget."""
+    if law not in LAWS:
+        raise SettingError(f"the law {law!r} is unknown", remedy=f"use {' or '.join(LAWS)}")
+    if not LEAST_TRIALS <= expected <= MOST_TRIALS:
+        raise SettingError(
+            f"{expected:.9g} trials are expected; it must be at least {LEAST_TRIALS} and at "
+            f"most {MOST_TRIALS:,}",
+            remedy=f"leave --trials out for {TIMES} a candidate",
+        )
+    eta = LAWS[law]
+    gamma = gamma_of(eta, expected)
+    shared_fields: dict[str, Any] = {
+        "name": NAME,
+        "eta": eta.as_integer_ratio(),
+        "gamma": gamma.as_integer_ratio(),
+        "candidates": candidates,
+    }
+    if budget.delta == 0:
+        trial_epsilon = budget.epsilon / float(2 + eta) / _ROUNDING
+        return Trials(TuningEvent(**shared_fields, epsilon=trial_epsilon), 0.0, unit)
+    rho = tuning_rho(budget.epsilon, budget.delta, float(eta), float(gamma))
+    return Trials(TuningEvent(**shared_fields, rho=rho), budget.delta, unit)
+
+
+def gamma_of(eta: Fraction, expected: float) -> Fraction:
+    """About the gamma with so many trials in the mean; what it really gives is what is
+    accounted for."""
+    if eta == 1:
+        return 1 / Fraction(expected).limit_denominator(10_000)
+    low, high = 1e-12, 1 - 1e-9
+    for _ in range(200):
+        middle = sqrt(low * high)
+        too_many = Tuned(1.0, float(eta), middle).expected > expected
+        low, high = (middle, high) if too_many else (low, middle)
+    return Fraction(high).limit_denominator(10_000_000)
+
+
+# The trials of a tuning, one after the other: a fit of a candidate, and its score.
+#
+# Each is a whole private run within the bound that was charged, and is asked for that bound
+# again. What it gives is compared by what it releases and by nothing else.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One trial: kept only while nothing better is known, and never shown."""
+
+    place: int
+    """Of the candidate."""
+    shared: Shared
+    sums: FigureSums
+    run: _Run
+    private: bool
+
+    @property
+    def rank(self) -> tuple[float, int, str, tuple[float, ...]]:
+        """Less is better. A total order of what a trial gives (score, candidate, model, and
+        the other sums of its score), so that trials of one rank are the same outcome."""
+        sums = self.sums.errors if self.errors else -self.sums.hits
+        tie_breakers = tuple(float(entry) for entry in sums.ravel())
+        return float(sums[0, 1]), self.place, self.shared.digest(), tie_breakers
+
+    @property
+    def errors(self) -> bool:
+        """Whether trials are ranked by their errors, or by hits, where there are likes."""
+        return set(self.sums.noise) == {"errors"}
+
+
+@dataclass(frozen=True)
+class Work:
+    """The ratings of all trials."""
+
+    tuning: Tuning
+    ratings: Ratings
+    """For scores: those that trials are fitted on, and those that they are scored on."""
+    train: Ratings
+    items: Catalogue | None
+    users: int | None
+
+    def fit_of(self, index: int) -> _Run:
+        """A fit of a candidate that was checked against the bound of a trial."""
+        method = self.tuning.method_of(self.tuning.grid[index])
+        people = self.train.schema.declare(self.users).users
+        order = check(method, people=people)
+        return _Run(method, self.train, self.items, self.users, None, order=order)
+
+    def rehearse(self) -> None:
+        """Everything that could stop a trial half-way, on invented people."""
+        for index, candidate in enumerate(self.tuning.grid):
+            run = self.fit_of(index)
+            self.tuning.trials.check(candidate, run.charged, ())
+            for shape in run._shapes():
+                shared = rehearse(run.order, shape.public)
+                self._rehearse_score(candidate, run, shared)
+
+    def _rehearse_score(self, candidate: Contestant, run: _Run, shared: Shared) -> None:
+        people = invented(shared.schema, shared.catalogue)
+        twice = self.tuning.scored.doubled(people)
+        statement = _unsaid(run)
+        method = self.tuning.score_of(shared, statement)
+        score = _Run(method, twice, None, self.users, None, order=check(method))
+        score.rehearse(once=True)
+        self.tuning.trials.check(candidate, run.charged, score.charged)
+        for round_ in score.settled.plan.rounds:
+            score.engine.run(round_, score.first(), NoNoise())
+
+    def trial(self, index: int, entry: str) -> Outcome:
+        """One fit and one score."""
+        tuning = self.tuning
+        run = self.fit_of(index)
+        shared = run.go(entry=entry)
+        over = aligned(self.ratings, Catalogue(list(shared.catalogue.ids)))
+        method = tuning.score_of(shared, run.statement(None))
+        score = _Run(
+            method, tuning.scored.doubled(over), None, self.users, None, order=check(method)
+        )
+        tuning.trials.check(tuning.grid[index], run.charged, score.charged)
+        sums = score.released(entry=entry)
+        assert isinstance(sums, FigureSums)
+        return Outcome(index, shared, sums, run, run.private and score.private)
+
+
+def _unsaid(run: _Run) -> Any:
+    """A statement that promises nothing, for a model of invented people."""
+    from tacit.ledger.statement.statement import build_statement
+
+    return build_statement(
+        method=run.method.name, unit=run.order.unit, engine="threads", events=(), calibration="none"
+    )

@@ -119,7 +119,8 @@ def _tell_budgets(budgets: Budgets, data: Any, epsilon: object) -> None:
         if spellings is not None:
             # No error: whether a fit succeeds would tell that somebody is there.
             notice(
-                f"budgets write an id as {spellings[0]!r} that the ratings write as {spellings[1]!r}: "
+                f"budgets write an id as {spellings[0]!r} that the ratings write as "
+                f"{spellings[1]!r}: "
                 "write ids as the ratings have them (for the owner only)"
             )
         if n_missing:

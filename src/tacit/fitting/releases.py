@@ -10,6 +10,7 @@ drawn and not stored has been seen by nobody, and nothing is charged but once.
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -17,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import fingerprint
 from tacit.engine.exact import ExactSums
-from tacit.errors import BudgetError, SettingError
+from tacit.errors import BookError, BudgetError, Failure, ModelError, SettingError
 from tacit.fitting.charge import (
     CHARGED,
     GO_ON,
@@ -32,8 +34,8 @@ from tacit.fitting.charge import (
     running_total,
     stays_charged,
 )
-from tacit.fitting.counted import Turn, names_of, sealed
-from tacit.fitting.diary import CALENDAR, CountedPeople, Diary, damaged
+from tacit.fitting.counted import Counted, Turn, calendar_key, names_of, sealed
+from tacit.fitting.diary import CALENDAR, BegunWeek, CountedPeople, Diary, damaged
 from tacit.fitting.fixed import Periods, check_same, fixed_facts, fresh_token, schedule_of
 from tacit.fitting.order import Order
 from tacit.fitting.planned import check_cost
@@ -41,18 +43,11 @@ from tacit.fitting.price import facts
 from tacit.fitting.publish import StatementInputs
 from tacit.fitting.rehearse import rehearse
 from tacit.fitting.totals import Totals, stationary_now
-from tacit.fitting.weekly import (
-    CalendarStanding,
-    check_arrays,
-    key_of,
-    keyed_digest,
-    past_arrays,
-    standing,
-)
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event
+from tacit.ledger.book.book import Book
 from tacit.ledger.book.receipts import Receipt
-from tacit.ledger.book.weeks import begin_week, end_week
+from tacit.ledger.book.weeks import Week, begin_week, end_week, weeks
 from tacit.methods.base import Public
 from tacit.noise.continual import Weeks
 from tacit.notices import warn
@@ -68,10 +63,19 @@ if TYPE_CHECKING:
     from tacit.model.shared import Shared
     from tacit.rounds.options import Progress
 
-
 INJECTED = "injected.json"
 """Marks a week some of whose noise came from bits that a test injected: it, and every later
 release, is NOT PRIVATE."""
+Whole = NDArray[np.int64]
+OLDER_FOLDER = (
+    "the calendar's folder is older than the book: it knows nothing of release {}, in which "
+    "people were counted"
+)
+OTHER_FOLDER = (
+    "release {} was made from another copy of the calendar's folder: what this one has drawn for "
+    "it was never released, and nothing may build on it"
+)
+RESTORE = "bring back the latest copy of the folder; nothing was released"
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ class Releases:
                 self.diary.write(receipt_path, asdict(receipt))
         self.receipt = receipt
         self.key = key_of(self.order.book, self.receipt)
-        self.standing: CalendarStanding = standing(
+        self.standing: CalendarStanding = calendar_standing(
             self.diary, self.order.book, self.receipt, self.calendar
         )
 
@@ -386,3 +390,129 @@ def _request(known: Mapping[str, Any], place: Path) -> str:
     if not isinstance(token, str) or not token:
         raise damaged(place)
     return token
+
+
+# The weeks of a calendar as they stand in its folder, held against the book.
+#
+# Guarantee: a folder that is older than the book (restored from a backup), a book that is older
+# than the folder, a list of people that was changed, and arrays that were changed are each
+# refused before anything is drawn. So is a copy of the folder that has drawn noise of its own
+# for a week that another copy has released.
+
+
+@dataclass(frozen=True)
+class CalendarStanding:
+    """How far a calendar is."""
+
+    book: list[Week]
+    counted: Counted
+    """Everybody of the weeks that are over."""
+    seal: str
+    """Of the lists of these weeks."""
+
+    @property
+    def done(self) -> int:
+        """Weeks that have ended in the book."""
+        return sum(week.ended is not None for week in self.book)
+
+    @property
+    def open(self) -> Week | None:
+        """A week that has begun and not ended."""
+        return self.book[-1] if len(self.book) > self.done else None
+
+
+def calendar_standing(
+    diary: Diary, book: Book, receipt: Receipt, calendar: Calendar
+) -> CalendarStanding:
+    """Where the calendar is, if folder and book agree."""
+    recorded = weeks(book, receipt)
+    key = key_of(book, receipt)
+    _check_book(diary, book, recorded)
+    participation, seal = Counted(calendar), ""
+    for week in recorded:
+        listed = diary.read(diary.week(week.number) / "people.json", CountedPeople)
+        if listed is None:
+            raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
+        names = tuple(listed.names)
+        digests = _left_behind(diary, week.number - 1)
+        if sealed(seal, names, digests) != week.counted:
+            raise BookError(
+                f"the list of people of release {week.number} is not the one that the book "
+                "has sealed",
+                place=book.place,
+                remedy=RESTORE,
+            )
+        if week.ended is not None:
+            seal = week.counted
+            participation.count(names)
+            if not _left_behind(diary, week.number):
+                raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
+            if week.ended.left not in (None, keyed_digest(diary, week.number, key)):
+                raise BookError(
+                    OTHER_FOLDER.format(week.number),
+                    place=book.place,
+                    remedy="go on with the copy that made it",
+                )
+    return CalendarStanding(recorded, participation, seal)
+
+
+def key_of(book: Book, receipt: Receipt) -> bytes:
+    """The key of a calendar's lists."""
+    secret = book.store.key(create=False)
+    if secret is None:
+        raise Failure("the book has lost its key")
+    return calendar_key(secret, receipt.hash)
+
+
+def keyed_digest(diary: Diary, number: int, key: bytes) -> str:
+    """Keyed digest of what a week has left behind, for the book. Keyed, because exact sums are
+    among it."""
+    mac = hmac.new(key, b"kept\0", "sha256")
+    for name, digest in sorted(_left_behind(diary, number).items()):
+        mac.update(f"{name} {digest}\n".encode())
+    return mac.hexdigest()
+
+
+def _check_book(diary: Diary, book: Book, recorded: list[Week]) -> None:
+    """Every entry that the folder names must be in the book."""
+    hashes = {week.begun.hash for week in recorded}
+    number = 1
+    while (beginning := diary.read(diary.week(number) / "begun.json", BegunWeek)) is not None:
+        if beginning.entry not in hashes:
+            raise BookError(
+                f"the book is older than the calendar's folder: it does not know that "
+                f"release {number} has begun",
+                place=book.place,
+                remedy="bring back the latest copy of the book; nothing was released",
+            )
+        number += 1
+
+
+def _left_behind(diary: Diary, number: int) -> dict[str, str]:
+    """The digests of a week's arrays, as they were when it ended; nothing before the first."""
+    if number < 1:
+        return {}
+    return diary.read(diary.week(number) / "digests.json", dict[str, str]) or {}
+
+
+def past_arrays(diary: Diary, week: int, stem: str, kind: str) -> list[Whole]:
+    """One part in all weeks before this one: its `sums` or its `noisy` numbers, each as it
+    was when its week ended."""
+    arrays = []
+    for number in range(1, week):
+        path = diary.week(number) / f"{stem}.{kind}.npy"
+        array = diary.array(path)
+        if array is None:
+            raise damaged(path)
+        arrays.append(array)
+    return arrays
+
+
+def check_arrays(diary: Diary, week: int) -> None:
+    """Refuse arrays of earlier weeks that are not what they were."""
+    for number in range(1, week):
+        digests = _left_behind(diary, number)
+        if diary.digests(number) != digests:
+            raise ModelError(
+                f"the sums of release {number} were changed after it was made", remedy=RESTORE
+            )

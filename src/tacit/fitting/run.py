@@ -26,9 +26,8 @@ from tacit.fitting.planned import Planned
 from tacit.fitting.price import Priced, facts, priced, seen_pattern
 from tacit.fitting.public_prior import check_beside, known_of
 from tacit.fitting.publish import StatementInputs, purpose, signed
+from tacit.fitting.rehearse import Rehearsed, rehearse_once
 from tacit.fitting.rehearse import rehearse as rehearse_plan
-from tacit.fitting.rehearse import rehearse_once
-from tacit.fitting.rehearsed import Rehearsed
 from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event

@@ -236,7 +236,8 @@ def half_step_likes(
 def solve_rows(
     ptr: Ints, index: Codes, factors: Floats, ridge: Floats, right: Floats, out: Floats
 ) -> None:
-    """out[row] = (X'X + ridge)^-1 right[row], X the rows of `factors` that the row's ratings name."""
+    """out[row] = (X'X + ridge)^-1 right[row], X the rows of `factors` that the row's ratings
+    name."""
     width, rows = factors.shape[1], ptr.size - 1
     space, gram = column_space(ptr, 0, rows, factors)
     zeros = np.zeros(space.size, factors.dtype)

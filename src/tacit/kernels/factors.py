@@ -92,8 +92,8 @@ def _left_out(
     left_out_error: Floats,
 ) -> None:
     """For each cell of a person: `pull` = her covariance times the cell's row; `back`, what
-    the rating itself had added to her mean along `pull`; `left_out_error`, the residual less what the
-    first `fixed_columns` columns say without that rating."""
+    the rating itself had added to her mean along `pull`; `left_out_error`, the residual less what
+    the first `fixed_columns` columns say without that rating."""
     count, width = residual.size, mean.size
     for a in range(width):
         line = pull[a]

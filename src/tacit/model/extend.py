@@ -101,8 +101,8 @@ def _extended(shared: Shared, features: Floats, count: int) -> dict[str, NDArray
 def regress(
     features: Floats, targets: Floats, weight: Floats, query_features: Floats
 ) -> tuple[Floats, Floats]:
-    """Weighted ridge of every column of `targets`; the guesses for `query_features` and the variance
-    left over by column."""
+    """Weighted ridge of every column of `targets`; the guesses for `query_features` and the
+    variance left over by column."""
     weight = weight / weight.mean()
     centre = np.average(features, axis=0, weights=weight)
     middle = np.average(targets, axis=0, weights=weight)

@@ -5,7 +5,7 @@ Models are meant to be downloaded from strangers. So nothing is read that is not
 of bounded size inside the folder, JSON is read strictly (no duplicate names, no NaN, bounded
 depth and number of parts), and arrays are views of the bytes at offsets that were checked. The
 digests tell damage, not malice: whoever makes a folder makes its digests. What the parts must
-be is checked by `tacit.model.valid`.
+be is checked by `tacit.model.shared`.
 
 Guarantee: whatever a folder holds, reading it ends in its content or in a ModelError, soon,
 and in memory of a small multiple of the size that is allowed.

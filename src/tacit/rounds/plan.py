@@ -149,7 +149,8 @@ class Plan:
         ]
         if len(originals) != 1:
             raise SettingError(
-                f"no round {alternative.instead} comes before {alternative.name}, which stands instead of it"
+                f"no round {alternative.instead} comes before {alternative.name}, which stands "
+                "instead of it"
             )
         return originals[0]
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import json
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,6 @@ from tacit.ledger.book.entry import Entry
 from tacit.ledger.book.receipts import SHOWN_DELTA
 from tacit.ledger.book.rules import BookState
 from tacit.ledger.book.store import open_store
-from tacit.serving.audits import read_audits
 from tacit.serving.shelf import Served
 
 SHORTEST = 16
@@ -39,6 +40,13 @@ COLUMNS = [
     *("population", "number", "time", "entry", "unit", "method", "purpose", "epsilon", "delta"),
     *("spent", "cap", "artefact", "served_as", "version"),
 ]
+FILE = "audit.json"
+MOST = 5_000_000
+"""Bytes of such a file that are read."""
+NUMBERS = ("claimed", "proven", "measured", "delta")
+WORDS = ("method", "unit", "calibration", "attack", "verdict", "note")
+MOST_LETTERS = 300
+MOST_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -172,3 +180,49 @@ def add_officer(app: FastAPI, officer: Officer, served: Callable[[], Mapping[str
     async def table(request: Request) -> Response:
         named = {**private, "content-disposition": 'attachment; filename="tacit-book.csv"'}
         return Response(as_csv(await populations(request)), headers=named, media_type="text/csv")
+
+
+# Audits of the models that are served: what `tacit audit --out MODEL/audit.json` left beside each.
+#
+# It is another program's file, so nothing is believed of its form but what is checked here.
+
+
+def read_audits(served: Iterable[Served]) -> list[dict[str, Any]]:
+    """The best attack on each claim, model by model; nothing where there was no audit."""
+    return [
+        {"model": model.name, **row}
+        for model in served
+        if model.folder is not None
+        for row in _rows(model.folder / FILE)
+    ]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        if not path.is_file() or path.stat().st_size > MOST:
+            return []
+        facts = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return [_unreadable()]
+    listed = None
+    if isinstance(facts, Mapping):
+        listed = facts.get("best") or facts.get("findings")
+    if not isinstance(listed, list):
+        return [_unreadable()]
+    return [_audits_row(entry) for entry in listed[:MOST_ROWS] if isinstance(entry, dict)]
+
+
+def _audits_row(facts: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {name: str(facts.get(name) or "")[:MOST_LETTERS] for name in WORDS}
+    return texts | {name: _number(facts.get(name)) for name in NUMBERS}
+
+
+def _number(value: Any) -> float | None:
+    """None for what is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if isfinite(value) else None
+
+
+def _unreadable() -> dict[str, Any]:
+    return _audits_row({"verdict": "the file cannot be read"})

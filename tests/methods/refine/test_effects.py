@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.item_bias import Evidence, ItemBiasEstimate, estimate_item_biases
-from tacit.methods.refine.regression import BETWEEN
+from tacit.methods.refine.item_bias import BETWEEN, Evidence, ItemBiasEstimate, estimate_item_biases
 from tacit.methods.refine.weights import Weights, denoise_weights
 
 ITEMS = 4000

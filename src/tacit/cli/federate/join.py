@@ -174,7 +174,8 @@ def _tell_spent(home: Path) -> None:
 
     spending = spent_at(home)
     note(
-        f"booked: epsilon {spending.booked:.4g} of {spending.cap:g} at delta {spending.delta:g} per "
+        f"booked: epsilon {spending.booked:.4g} of {spending.cap:g} at delta {spending.delta:g} "
+        "per "
         f"{spending.unit}, after {spending.answers:,} answers"
     )
     note(

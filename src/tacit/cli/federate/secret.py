@@ -77,7 +77,8 @@ def papers_of(o: dict[str, Any]) -> list[Papers]:
     tickets, aggregator_tickets = _lines(o["ticket_file"]), _lines(o["aggregator_ticket_file"])
     if tickets and aggregator_tickets and len(tickets) != len(aggregator_tickets):
         raise SettingError(
-            f"there are {len(tickets)} tickets of the recommender and {len(aggregator_tickets)} of the aggregator",
+            f"there are {len(tickets)} tickets of the recommender and {len(aggregator_tickets)} of "
+            "the aggregator",
             remedy="a device needs one of each",
         )
     count = max(len(tickets), len(aggregator_tickets), 1)

@@ -2,24 +2,144 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import BaseModel, ConfigDict
 
-from tacit.cli.federate.further import further, further_option
-from tacit.cli.federate.listen import check_secure, serve
-from tacit.cli.federate.server import identity_of, limits_of, location_of, server_options, terms_of
+from tacit.cli.federate.secret import insecure_option, secret_in, token_file_option, token_of
 from tacit.cli.grouped import Command
 from tacit.cli.no_effect import refuse_no_effect
+from tacit.cli.options import F, proxies_option, several
 from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import say
+from tacit.errors import SettingError
 from tacit.rounds.options import NOISE_FROM
+from tacit.typed_file import read_toml
 
 if TYPE_CHECKING:
+    from tacit.federation.protocol.keys import Identity
     from tacit.federation.protocol.task import Task
+    from tacit.federation.server.enrolment import Terms
     from tacit.federation.server.training import Operation
+    from tacit.serving.http.limits import Limits
+    from tacit.serving.http.plain import PlainRoutes
     from tacit.units import Unit
+
+server_options: Callable[[F], F] = several(
+    click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on."),
+    click.option("--port", type=int, required=True, help="Port to listen on."),
+    click.option(
+        "--watch-port",
+        type=int,
+        help="Port of /metrics and /healthz for operators; without it no metrics.",
+    ),
+    click.option(
+        "--watch-host", default="127.0.0.1", show_default=True, help="Address of that port."
+    ),
+    click.option(
+        "--home",
+        required=True,
+        metavar="DIR",
+        help="Folder of this server's keys (mode 0600) and store.",
+    ),
+    click.option(
+        "--store",
+        metavar="FILE|URL",
+        help="Where messages are kept: a file in --home, or postgresql://…",
+    ),
+    click.option(
+        "--store-file",
+        metavar="FILE",
+        help="A file with the store's address, which may hold a password.",
+    ),
+    click.option("--token", metavar="TEXT", help="Devices need this to enrol."),
+    token_file_option,
+    click.option(
+        "--tickets",
+        is_flag=True,
+        help="Devices need a one-time ticket of this server (`tacit federate ticket`).",
+    ),
+    click.option(
+        "--attest",
+        metavar="COMMAND",
+        help="Your own check of a device that enrols: JSON on its input, exit status 0 admits.",
+    ),
+    click.option(
+        "--most-devices",
+        type=int,
+        default=10_000_000,
+        show_default=True,
+        help="Devices that may enrol in all.",
+    ),
+    click.option(
+        "--enrol-rate", type=float, default=2000.0, show_default=True, help="New devices a second."
+    ),
+    click.option(
+        "--origins",
+        multiple=True,
+        metavar="ORIGIN",
+        help="Pages that may take part, as https://HOST; again for more.",
+    ),
+    insecure_option,
+    proxies_option,
+    click.option("--tls-cert", metavar="FILE", help="Certificate chain (PEM)."),
+    click.option("--tls-key", metavar="FILE", help="Its private key (PEM)."),
+    click.option(
+        "--rate",
+        type=float,
+        default=50.0,
+        show_default=True,
+        help="Requests a second of one device.",
+    ),
+    click.option(
+        "--body-limit",
+        type=int,
+        default=64,
+        show_default=True,
+        metavar="MB",
+        help="Longest message.",
+    ),
+    click.option(
+        "--rotate-key", is_flag=True, help="Take a new exchange key; no device has to enrol again."
+    ),
+)
+OWN = {
+    "method": str,
+    "epsilon": float,
+    "delta": float,
+    "unit": str,
+    "calibration": str,
+    "items": str,
+    "scale": str,
+    "users": int,
+    "cohort": int,
+    "least": int,
+    "honest": float,
+    "groups": int,
+    "noise": str,
+    "seconds": float,
+    "gather": float,
+    "out": str,
+    "max-ratings": int,
+    "set": dict,
+    "seed": int,
+    "purpose": str,
+    "population": str,
+    "accept-unbounded": bool,
+}
+"""The options that a training may have for itself, with the types of their values."""
+NEEDED = ("method", "out")
+FORGET = ("epsilon", "delta", "unit", "settings")
+"""What another method does not take over from the command line."""
+further_option = click.option(
+    "--also",
+    metavar="FILE",
+    help="Further trainings: TOML, a [[training]] table of its own options for each.",
+)
 
 
 @click.command(cls=Command)
@@ -254,3 +374,161 @@ def _pin(text: str) -> str:
             remedy="`tacit federate identity` prints a server's",
         )
     return pin
+
+
+# What both servers are told on the command line: where they listen, what they keep, whom they
+# enrol.
+
+
+def identity_of(o: dict[str, Any]) -> Identity:
+    """The server's keys, with a new exchange key if that was asked for."""
+    from tacit.federation.protocol.keys import Identity
+
+    server_identity = Identity(Path(o["home"]) / "identity.json")
+    if o["rotate_key"]:
+        server_identity.rotate()
+    return server_identity
+
+
+def location_of(o: dict[str, Any], role: str) -> str:
+    """Where the server's store is."""
+    if o["store_file"]:
+        return secret_in(o["store_file"], "store")
+    return o["store"] or str(Path(o["home"]) / f"{role}.sqlite")
+
+
+def terms_of(o: dict[str, Any]) -> Terms:
+    """On which devices enrol here."""
+    from tacit.federation.server.attest import Attest
+    from tacit.federation.server.enrolment import Terms
+
+    attest = Attest(o["attest"]) if o["attest"] else None
+    return Terms(token_of(o), o["tickets"], attest)
+
+
+def limits_of(o: dict[str, Any]) -> Limits:
+    """The limits of a server, from its options."""
+    from tacit.serving.http.limits import Limits
+
+    return Limits(
+        body=o["body_limit"] << 20,
+        rate=o["rate"],
+        enrol_rate=o["enrol_rate"],
+        devices=o["most_devices"],
+    )
+
+
+# A server listens: with TLS or on loopback, for devices at one port and for operators at
+# another.
+
+
+def check_secure(o: dict[str, Any]) -> None:
+    """Refuse to listen for other machines without TLS, unless that is meant."""
+    from tacit.errors import SettingError
+    from tacit.federation.protocol.http import is_loopback
+
+    if not (o["tls_cert"] or o["insecure"] or is_loopback(o["host"])):
+        raise SettingError(
+            "without TLS anybody on the way sees who takes part",
+            remedy="--tls-cert and --tls-key, or --insecure behind a proxy that has them",
+        )
+
+
+def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
+    """uvicorn, which stops gracefully on SIGTERM and Ctrl-C."""
+    import uvicorn
+
+    from tacit.federation.protocol.long_running import leave_what_is_loaded, take_short_turns
+    from tacit.serving.http.crowd import Crowd, make_room, most_connections
+    from tacit.serving.http.door import CountedServer
+    from tacit.serving.http.headers import check_origin
+    from tacit.serving.http.stops import end_well
+    from tacit.serving.http.watch import start_logs
+
+    app.origins = frozenset(check_origin(address) for address in o["origins"])
+    start_logs()
+    make_room()
+    app.watch_port = o["watch_port"]
+    config = uvicorn.Config(
+        app,
+        host=o["host"],
+        port=o["port"],
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=120,
+        timeout_graceful_shutdown=5,
+        ssl_certfile=o["tls_cert"],
+        ssl_keyfile=o["tls_key"],
+        backlog=4096,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        ws="none",
+    )
+    ports = [(o["host"], o["port"])]
+    if o["watch_port"] is not None:
+        ports.append((o["watch_host"], o["watch_port"]))
+    leave_what_is_loaded()
+    take_short_turns()
+    end_well()
+    crowd = Crowd(most_connections(), o["trusted_proxy"])
+    CountedServer(config, crowd).run([_listening(*address) for address in ports])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket for a server, or a word about why there is none."""
+    from tacit.errors import SettingError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=4096)
+    except OSError as error:
+        raise SettingError(f"{host}:{port} cannot be listened on: {error.strerror}") from None
+
+
+# `--also FILE`: further trainings of one recommender, each by what it has of its own.
+#
+#     [[training]]
+#     method = "popularity"
+#     epsilon = 1.0
+#     out = "models/popular"
+#
+# What a table does not say is as on the command line.
+
+
+class Trainings(BaseModel):
+    """The file of `--also`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    training: list[dict[str, Any]]
+
+
+def further(o: dict[str, Any]) -> list[dict[str, Any]]:
+    """The options of every further training."""
+    if o["also"] is None:
+        return []
+    remedy = "TOML, with a [[training]] table for each, and nothing beside them"
+    document = read_toml(Path(o["also"]), Trainings, SettingError, remedy)
+    return [_training_options(o, table) for table in document.training]
+
+
+def _training_options(o: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+    """The options of one training: its own, and the others as on the command line."""
+    for name, value in table.items():
+        kind = OWN.get(name)
+        if kind is None:
+            raise SettingError(f"a training has no option `{name}` of its own")
+        fine = isinstance(value, int | float) if kind is float else None
+        if not (isinstance(value, kind) if fine is None else fine):
+            raise SettingError(f"`{name}` of a training is not a {kind.__name__}")
+    if any(name not in table for name in NEEDED):
+        raise SettingError(f"a further training needs {' and '.join(NEEDED)}")
+    overrides = {name.replace("-", "_"): value for name, value in table.items()}
+    settings = overrides.pop("set", {})
+    merged = {**o, **overrides}
+    if overrides["method"] != o["method"]:
+        merged |= {name: overrides.get(name) for name in FORGET}
+    if settings or overrides["method"] != o["method"]:
+        merged["settings"] = tuple(f"{k}={v}" for k, v in settings.items())
+    return merged

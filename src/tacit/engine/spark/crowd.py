@@ -14,7 +14,7 @@ from tacit.bound.gram import index_type
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.engine.spark.keys import Digests, cell_words
-from tacit.engine.spark.quarters import in_quarters, of_quarters
+from tacit.engine.spark.scatter import in_quarters, of_quarters
 from tacit.engine.spark.wire import pack_arrays, unpack_arrays
 from tacit.repr import shapes
 

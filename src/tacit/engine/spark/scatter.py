@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.engine.spark.code import Code
-from tacit.engine.spark.quarters import in_quarters, of_quarters
 from tacit.engine.spark.wire import CODED, WireRow, batches_of, guarded, raise_fault, rows_of
 from tacit.repr import shapes
 
@@ -43,6 +42,10 @@ TABLE, WORDS = 0, 1
 HASH_SEED = 42
 """Of Spark's own hash."""
 WORD = 0xFFFFFFFF
+PARTS = 4
+"""Of a point."""
+MOST = 255
+"""Quarters in a byte."""
 
 
 @dataclass(frozen=True)
@@ -230,3 +233,23 @@ def _murmur(number: int) -> int:
 
 def _turned(word: int, bits: int) -> int:
     return (word << bits | word >> 32 - bits) & WORD
+
+
+# Ratings in quarters of a point, a byte each: stars, half stars and quarters, as nearly all
+# ratings are.
+
+
+def in_quarters(value: NDArray[np.float32]) -> NDArray[np.uint8] | None:
+    """The ratings as counted quarters; None where one of them is none, or too large."""
+    scaled = value * np.float32(PARTS)
+    if not len(scaled):
+        return scaled.astype(np.uint8)
+    if not (scaled.min() >= 0 and scaled.max() <= MOST):
+        return None
+    quarters = scaled.astype(np.uint8)
+    return quarters if np.array_equal(quarters, scaled) else None
+
+
+def of_quarters(quarters: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The ratings that were counted so, exactly."""
+    return quarters.astype(np.float32) / np.float32(PARTS)

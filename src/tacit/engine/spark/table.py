@@ -163,7 +163,8 @@ class SparkRatings:
         for partition_facts in all_facts:
             if partition_facts["version"] != tacit.__version__:
                 raise Failure(
-                    f"executors have Tacit {partition_facts['version']}, and the driver {tacit.__version__}",
+                    f"executors have Tacit {partition_facts['version']}, and the driver "
+                    f"{tacit.__version__}",
                     remedy="install one version on all machines",
                 )
             facts.update(partition_facts["facts"])

@@ -172,7 +172,8 @@ def _cards(choice: EpsilonChoice) -> str:
     metric = "an RMSE" if choice.forecast.metric == "rmse" else "a recall@20"
     for candidate in choice.candidates:
         text = (
-            f"{candidate.name}: expect {metric} of {interval(candidate.expected)}; an attacker guesses right "
+            f"{candidate.name}: expect {metric} of {interval(candidate.expected)}; an attacker "
+            "guesses right "
             f"{guesses(candidate.best_guess)} of the time at most"
         )
         weak = candidate.epsilon >= ON_PAPER

@@ -91,7 +91,8 @@ def growth_words(evaluation: Evaluation) -> str:
     plain = best_baseline(evaluation, metric)
     if plain is not None:
         sentences.append(
-            f"Without any model ({plain['baseline']}) it is {_format_metric(plain[metric], metric)}."
+            f"Without any model ({plain['baseline']}) it is "
+            f"{_format_metric(plain[metric], metric)}."
         )
     best = evaluation.reference
     if best is not None and best is not twin and best[metric] is not None:
@@ -152,7 +153,8 @@ def payer_words(evaluation: Evaluation) -> str:
         few_change, many_change = mine[0] - theirs[0], mine[-1] - theirs[-1]
         sentences.append(
             f"At epsilon {cell['epsilon']:g} the fifth of people with the fewest ratings "
-            f"{_change(few_change, metric)}, the fifth with the most {_change(many_change, metric)}. "
+            f"{_change(few_change, metric)}, the fifth with the most "
+            f"{_change(many_change, metric)}. "
             f"{_why(few_change, many_change, metric)}"
         )
     tenth = cell["spread"].get(metric, {})

@@ -22,20 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
+from tacit.bound.check import check_rows
+from tacit.bound.personal import lessened
+from tacit.engine.gram import Factors
 from tacit.errors import BudgetError, Failure, SettingError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.agreed.expect import Announced, announced
 from tacit.federation.agreed.report import device_report
 from tacit.federation.agreed.scheme import Holding
-from tacit.federation.device.contribution import contributed
 from tacit.federation.device.policy import Policy
 from tacit.federation.device.realised import realised_event
-from tacit.federation.device.rows import charged_event, device_integers
 from tacit.federation.protocol.growing_arrays import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, words
 from tacit.ledger.account.event import Event, Unbounded
+from tacit.ledger.account.personal import WHOLE, lesser
 from tacit.repr import shapes
 from tacit.rounds.loop import passed_over
 from tacit.rounds.people import Slice, Turns
@@ -44,6 +46,8 @@ from tacit.rounds.state import State
 
 PLACE_DIGITS = 13
 """Hexadecimal digits of a device's place: below 2^53, so that JSON holds it exactly."""
+ABSURD = (ArithmeticError, ValueError, IndexError)
+"""How a computation ends whose numbers make no sense."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,10 @@ class Device:
     def asked(self, announcement: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
         read = self._look(payload)
-        terms = f"{announcement.task} {announcement.round} {announcement.nonce} {announcement.key} {self.key_name}"
+        terms = (
+            f"{announcement.task} {announcement.round} {announcement.nonce} {announcement.key} "
+            f"{self.key_name}"
+        )
         if read.terms != terms:
             read.asked = digest(terms.encode(), read.digest.encode())
             read.terms = terms
@@ -364,3 +371,62 @@ class Device:
         """The contribution to a part, clipped, on the grid and times its weight."""
         size = count if layout.sparse else part.size
         return device_integers(part, size, rows, self.weight)
+
+
+# What a round asks of one device, from its own ratings and public state; and nothing where a
+# state makes nonsense of its numbers.
+
+
+def contributed(round_: Round, block: Block, state: State) -> Mapping[str, Rows]:
+    """What a round asks of one person; nothing at all where her numbers under this state end
+    in an error.
+
+    Guarantee: a recommender may make up a finite state (an effect of 1e20) that divides by
+    nothing for those alone who rated some item. Who fell silent would tell that she did. So
+    she adds nothing, with noise and mask like everybody, and her personal state stays as it
+    was; bounds make the same of numbers that are none.
+    """
+    saved = {name: array.copy() for name, array in block.personal.items()}
+    try:
+        with np.errstate(all="ignore"):
+            return round_.contribute(block, state)
+    except ABSURD:
+        for name, array in saved.items():
+            block.personal[name][...] = array
+        return {part.name: _nothing(part) for part in round_.parts}
+
+
+def _nothing(part: Part) -> Rows:
+    """No line at all; of a report one line that favours nothing, which is then randomized
+    like any other (`tacit.noise.device`)."""
+    if part.choices:
+        return Rows.one_each(np.zeros((1, part.favoured)))
+    return Rows(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros((0, part.width)))
+
+
+# What a device adds to a part: its rows, clipped, on the grid and times its own weight.
+
+
+def device_integers(part: Part, size: int, rows: Rows, weight: int) -> NDArray[np.int64]:
+    """The contribution to a part of `size` rows."""
+    from tacit.kernels.rows import add_rows
+
+    weights = None if weight == WHOLE else np.array([weight], np.int64)
+    if part.form == "gram":
+        # its own products alone, each once: the bound is on the row, before it is
+        # multiplied
+        factors = Factors(part)
+        factors.add(0, rows, 1, weights)
+        return factors.packed()
+    check_rows(rows, name=part.name, people=1, size=size)
+    clipped = part.bound.apply(rows)
+    if weights is not None:
+        clipped = lessened(clipped, rows.ptr, weights)
+    total = np.zeros((size, part.width), np.int64)
+    add_rows(rows.index, clipped, total)
+    return total
+
+
+def charged_event(event: Event, weight: int) -> Event:
+    """What its ledger is charged for an event."""
+    return event if weight == WHOLE else lesser(event, weight)

@@ -40,8 +40,8 @@ def lesser(event: Event, weight: int) -> Event:
 def weight_for(
     events: Iterable[Event], target_epsilon: float, delta: float, *, unit: Unit = "user"
 ) -> int:
-    """The largest weight at which all of these events cost somebody at most `target_epsilon`; 0 where
-    none does."""
+    """The largest weight at which all of these events cost somebody at most `target_epsilon`; 0
+    where none does."""
     events = tuple(events)
     low, high = 0, WHOLE + 1  # holds at low, and may not at high
     while high - low > 1:

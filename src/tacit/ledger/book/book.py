@@ -15,29 +15,45 @@ statement carries the hash and number of its entry, and `contains` does not know
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.data.held_out import HeldOut
 from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
-from tacit.ledger.book.chain import append, describe_location, load, sealed_populations
+from tacit.ledger.book.chain import (
+    append,
+    damaged,
+    describe_location,
+    keyed,
+    load,
+    sealed_populations,
+)
 from tacit.ledger.book.entry import Entry, Relation, genesis
-from tacit.ledger.book.marks import fresh, known_to
 from tacit.ledger.book.people import admit_people, listed, unsettled
 from tacit.ledger.book.receipts import SHOWN_DELTA, Receipt, RunningCost, Spent, Verified, running
-from tacit.ledger.book.recheck import recheck
 from tacit.ledger.book.rules import BookState, admit, check_cap, check_details, checked, replay
-from tacit.ledger.book.signing import Signature, public_key, sign
-from tacit.ledger.book.store import Store, check_names, open_store
+from tacit.ledger.book.store import Session, Store, check_names, open_store
+from tacit.ledger.software import software
 from tacit.page import escaped
 from tacit.redaction import one_line
 from tacit.units import UNITS, Unit
 from tacit.validation import Suggesting, behind, by_name
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 __all__ = ["Book", "Receipt", "RunningCost", "Spent", "Verified", "open_book"]
+DOMAIN = b"tacit statement key 1"
+"""Sets this use of the book's key apart from its seal."""
+NONCE = 16
+"""Bytes."""
+ROUNDING = 1e-9
+"""On totals that were added up in another order."""
 
 
 @by_name
@@ -46,9 +62,6 @@ def open_book(location: str | Path | None = None, population: str = "default") -
     created before the first entry."""
     check_names(location, population)
     return Book(open_store(location), population)
-
-
-opened = behind(open_book)
 
 
 class Book(Suggesting):
@@ -261,12 +274,12 @@ class Book(Suggesting):
     def fingerprint(
         self, data: bytes, *, other_people: bool = False, beside: Iterable[str] = ()
     ) -> str | None:
-        """Remember whose data are charged here (`tacit.ledger.book.marks`): a warning, a
+        """Remember whose data are charged here (`tacit.ledger.book.book`): a warning, a
         refusal beside a cap, or with `other_people` an entry, if another population has
         them, or is one of `beside`, whose releases this one builds on."""
         with self.store.write() as session:
             chain = load(self.store, session, self.population)
-            matching = known_to(self.store, session, self.population, data)
+            matching = marks_known_to(self.store, session, self.population, data)
             unresolved = unsettled(self.store, session, chain, matching)
             admit_people(
                 self.store,
@@ -276,7 +289,7 @@ class Book(Suggesting):
                 built_on=unsettled(self.store, session, chain, beside),
                 other_people=other_people,
             )
-            session.remember(fresh(self.store, self.population, data), self.population)
+            session.remember(fresh_mark(self.store, self.population, data), self.population)
         if not unresolved or other_people:
             return None
         return (
@@ -353,3 +366,96 @@ def _receipt(entry: Entry) -> Receipt:
 def _text(text: str) -> str:
     """As the book keeps it: one line, which no terminal obeys."""
     return text if text.isprintable() else one_line(text)
+
+
+# The signing key of a book: Ed25519, derived from the key beside it.
+#
+# Whoever holds the book's key can sign, nobody else; the public half may be given to anyone,
+# and `tacit verify MODEL --key FILE` needs nothing more.
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Who signed, and the signature; both in hexadecimal."""
+
+    signer: str
+    signature: str
+
+
+def sign(secret: bytes, message: bytes) -> Signature:
+    """Sign with the key that follows from a book's secret."""
+    key = _private(secret)
+    return Signature(_public(key), key.sign(message).hex())
+
+
+def public_key(secret: bytes) -> str:
+    """The public half, in hexadecimal."""
+    return _public(_private(secret))
+
+
+def _private(secret: bytes) -> Ed25519PrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    seed = HKDF(SHA256(), 32, salt=None, info=DOMAIN).derive(secret)
+    return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return key.public_key().public_bytes_raw().hex()
+
+
+# Marks of data: whether the same people's data were charged under another name.
+#
+# A mark is a keyed hash under a fresh nonce, added by every fit. Who holds the key can compare
+# data with every mark; who reads the book without it learns neither that two fits had the same
+# people nor that they had not. Marks are for the owner alone: a refusal that rests on them
+# depends on who is in the data (docs/sharp-edges.md).
+
+
+def fresh_mark(store: Store, population: str, data: bytes) -> str:
+    """A new mark, unlike every other mark of the same data."""
+    return _mark(store, population, data, secrets.token_hex(NONCE))
+
+
+def marks_known_to(store: Store, session: Session, population: str, data: bytes) -> list[str]:
+    """Other populations that were charged for these data."""
+    matching = set[str]()
+    for mark, name in session.marks():
+        if name == population or name in matching or not isinstance(mark, str):
+            continue
+        nonce = mark.partition(":")[0]
+        if mark == _mark(store, population, data, nonce):
+            matching.add(name)
+    return sorted(matching)
+
+
+def _mark(store: Store, population: str, data: bytes, nonce: str) -> str:
+    domain = b"tacit data " + nonce.encode()
+    return f"{nonce}:{keyed(store, population, domain, data)}"
+
+
+# What `verify` asks of every entry again, years later.
+
+
+def recheck(state: BookState, entry: Entry, location: str) -> None:
+    """Refuse an entry that should not have been admitted after those before it."""
+    if entry.kind == "commit":
+        if entry.of not in state.reserved:
+            raise damaged(location, f"entry {entry.number} commits an entry that reserves nothing")
+        check_details(state.reserved[entry.of], entry.events)
+    if entry.kind != "reserve" or entry.evaluation:
+        return
+    for unit, total in state.totals().items():
+        if total > state.caps[unit][0] * (1 + ROUNDING):
+            raise damaged(location, f"entry {entry.number} overspends the cap per {unit}")
+        noted = entry.totals.get(unit)
+        if entry.version == software() and (noted is None or abs(noted - total) > ROUNDING * total):
+            raise damaged(
+                location,
+                f"the total per {unit} noted in entry {entry.number} is not the sum of the entries",
+            )
+
+
+opened = behind(open_book)

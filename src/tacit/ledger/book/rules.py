@@ -221,11 +221,10 @@ def admit(
         cost_before = state.tally(capped).cost
         epsilon_after = epsilon_of(cost_before + replace(price, unbounded=0), delta)
         if epsilon_after > epsilon * ROUNDING:
+            new_total = "unbounded at that delta" if epsilon_after == inf else f"{epsilon_after:.6g}"
             raise BudgetError(
                 f"the cap of epsilon {epsilon:g} at delta {delta:g} per {capped} would be "
-                "overspent: "
-                "with this release the total is "
-                f"{'unbounded at that delta' if epsilon_after == inf else format(epsilon_after, '.6g')}",
+                f"overspent: with this release the total is {new_total}",
                 remedy=_offer(cost_before, (epsilon, delta), capped, unit, events),
             )
         totals[capped] = epsilon_after
@@ -247,7 +246,10 @@ def _offer(
             "nothing is left; the owner may raise the cap with `tacit ledger cap`, "
             "which is itself an entry"
         )
-    offer = f"lower --epsilon: at most epsilon {down(remaining_epsilon)} at delta {delta:g} is left per {unit}"
+    offer = (
+        f"lower --epsilon: at most epsilon {down(remaining_epsilon)} at delta {delta:g} is left "
+        f"per {unit}"
+    )
     if fit_unit != unit:
         offer += f", and a fit per {fit_unit} is charged here with what it costs a {unit}"
     return f"{offer}; or raise the cap with `tacit ledger cap`"
@@ -262,7 +264,8 @@ def _offer_search(spent: Cost, cap: tuple[float, float], unit: Unit, search: Tun
             "expect fewer --trials, or raise the cap with `tacit ledger cap`"
         )
     return (
-        f"lower --epsilon: at most epsilon {down(remaining_epsilon)} at delta {cap[1]:g} is left per {unit} "
+        f"lower --epsilon: at most epsilon {down(remaining_epsilon)} at delta {cap[1]:g} is left "
+        f"per {unit} "
         "for a search of so many trials"
     )
 

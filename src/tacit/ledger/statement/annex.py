@@ -3,10 +3,10 @@ one by one."""
 
 from __future__ import annotations
 
+from tacit.ledger.account.event import TuningEvent
 from tacit.ledger.account.rounded import up
 from tacit.ledger.statement import words
 from tacit.ledger.statement.declared import Declared, as_declared
-from tacit.ledger.statement.proofs import proven
 from tacit.ledger.statement.registry import accounting
 from tacit.ledger.statement.statement import Statement
 from tacit.ledger.statement.story import bounds, mechanisms
@@ -31,13 +31,25 @@ TRUSTED_BIAS = (
     "ones: expect worse lists for tastes that few people share. `tacit evaluate --report` shows "
     "how much, to the owner."
 )
-
-
 HAZARDS_UNBOUNDED = (
     "floating point and generator: not examined, because no promise rests on its noise",
     HAZARDS[2],
 )
 """Of a release that is not certified."""
+FAMILIES = {
+    "popularity": "first-order",
+    "bias": "first-order",
+    "bayes": "bayes",
+    "ease": "covariance",
+    "covariance-": "covariance",
+    "knn-": "covariance",
+    "pnbm-": "pnbm",
+    "als": "mf",
+    "mf-": "mf",
+    "svd": "mf",
+    "one-bit": "one-bit",
+}
+"""How the names of methods begin, and the page of each."""
 
 
 def hazards(s: Statement) -> tuple[str, ...]:
@@ -162,3 +174,34 @@ def _over_time(s: Statement) -> str:
         "Every release about these people is charged to one hash-chained book before it is "
         f"drawn, and added up for this: {s.relation}."
     )
+
+
+# Which pages prove the promise of a statement.
+
+
+def proofs(statement: Statement) -> tuple[str, ...]:
+    """Pages of the documentation; that of the method first. None for a method of another
+    package, whose maker proves it."""
+    s = statement
+    pages = [page for name, page in FAMILIES.items() if s.method.startswith(name)]
+    if s.published != "model":
+        pages.append("release")
+    if any(isinstance(event, TuningEvent) for event in s.events):
+        pages.append("tune")
+    if s.engine in ("federated", "simulate"):
+        pages.append("federated")
+    if s.schedule is not None:
+        pages.append("calendar")
+    if not pages:
+        return ()
+    return tuple(f"docs/proofs/{page}.md" for page in (*pages, "bounds"))
+
+
+def proven(statement: Statement) -> str:
+    """Where the proof stands, as a sentence."""
+    paths = proofs(statement)
+    if statement.certified != "certified":
+        return "No proof: nothing is certified."
+    if not paths:
+        return "The maker of this method proves it; its package says where."
+    return f"Proofs, in the documentation of tacit: {', '.join(f'`{path}`' for path in paths)}."

@@ -37,8 +37,8 @@ def registry_record(
     current_total: Total | None = None,
 ) -> dict[str, Any]:
     """Plain data for YAML or JSON. Who deployed what, and when, is the owner's to declare: a
-    statement does not know. `evaluated` says whether ratings were looked at before; `current_total` is
-    the total of today, where the book was at hand."""
+    statement does not know. `evaluated` says whether ratings were looked at before; `current_total`
+    is the total of today, where the book was at hand."""
     if statement.certified != "certified":
         raise SettingError(
             "the registry lists what is differentially private, and this model is not "

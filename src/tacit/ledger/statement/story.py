@@ -170,7 +170,8 @@ def link(link: Link) -> str:
     """One release that this one builds on."""
     epsilon_note = "" if link.epsilon is None else f", epsilon {link.epsilon:.12g}"
     bare = "" if link.covered else "; not covered"
-    return f"entry {link.number} of {link.population!r}: {link.method}, unit {link.unit}{epsilon_note}{bare}"
+    entry = f"entry {link.number} of {link.population!r}: {link.method}, unit {link.unit}"
+    return f"{entry}{epsilon_note}{bare}"
 
 
 def mechanisms(s: Statement) -> list[str]:

@@ -27,8 +27,8 @@ NOT = (
 def verdict_document(
     statement: Statement, holds: bool, why: str, *, digest: str, current_total: Total | None = None
 ) -> Document:
-    """The document of one check. `digest` is that of the model that was looked at; `current_total` the
-    total of today, where the book was at hand."""
+    """The document of one check. `digest` is that of the model that was looked at; `current_total`
+    the total of today, where the book was at hand."""
     s = statement
     outcome = "verified" if holds else "NOT VERIFIED"
     epsilon = s.epsilon if s.epsilon is not None else s.claimed_epsilon

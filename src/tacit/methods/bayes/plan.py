@@ -42,8 +42,8 @@ nothing in all."""
 MUCH_REACH = 4000
 """From here on more sweeps pay, and item sums are released in another number."""
 MOST_SUMS = 5
-"""Releases of item sums below `USER_FACTORS_FROM` at the unit `user`. Each subtracts what those before
-it found, and tells more of the items' weights."""
+"""Releases of item sums below `USER_FACTORS_FROM` at the unit `user`. Each subtracts what those
+before it found, and tells more of the items' weights."""
 MANY_SUMS, FEW_SUMS = 3, 2
 """Otherwise, below `MUCH_REACH` and from there on."""
 RISING_SUMS, RISING = 4, 1.5

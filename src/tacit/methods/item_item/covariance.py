@@ -24,18 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tacit.bound import Bound, CountedGram, EntryGram, FactorGram, Rows
+from tacit.bound import Bound, CellClip, CountedGram, EntryGram, FactorGram, Rows
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
 from tacit.methods.first_order.rule import is_pure
 from tacit.methods.item_item.matrix import first_arrays, neighbour_lists, precise, published
-from tacit.methods.item_item.pair import pair_round
 from tacit.methods.item_item.papers import PAPER_ONLY, McSherrySettings
 from tacit.methods.item_item.plan import RANK, matrix_plan
 from tacit.methods.item_item.rows import (
+    FINE,
     OFFSET,
     Floats,
+    centred,
     centred_cells,
+    counts_inside,
     factors,
     head_of,
     matrix_rows,
@@ -43,7 +45,7 @@ from tacit.methods.item_item.rows import (
 )
 from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Product, strongest
-from tacit.methods.refine.spectrum import shrink_spectrum
+from tacit.methods.refine.spectrum import paper_clean, shrink_spectrum
 from tacit.methods.refine.spectrum_items import fit_item_factors, profile
 from tacit.model.shared import Shared
 from tacit.rounds.options import Calibration
@@ -63,8 +65,21 @@ NEIGHBOURS = 50
 """Own ratings that a prediction uses, unless told."""
 FINE_PURE = 2**28
 """Steps of a grid on which so many rounded entries stay small in L1."""
-
 Forms = Mapping[Calibration, type[Form] | str]
+WEIGHTS = 0.2
+"""Of the round's share, for the weights: they are large and smooth where the covariance is small.
+"""
+PAIR_RANK = 20
+"""k of the paper."""
+PULL = 3.0
+"""Average pairs to shrink by. This and the next are the first values tried:
+docs/results/covariance.md."""
+PER_NOISE = 4.0
+"""Added to `PULL` for each noise of a weight over the average weight."""
+GRID, GRID_PURE = 2**20, 2**28
+"""Steps of the grid at unit `rating`: finer where the bound is of L1 and counts every entry."""
+TINY, TINIER = 1e-3, 1e-9
+"""The average weight counts as at least so much of its own noise, and more than nothing."""
 
 
 class CovarianceSettings(McSherrySettings):
@@ -116,6 +131,132 @@ class CovarianceForm(Form):
     @abstractmethod
     def finish(self, public: Public, state: MatrixState) -> Shared:
         """How a person uses the covariance."""
+
+
+def covariance_round(
+    public: Public, settings: CovarianceSettings, size: int, share: float
+) -> Round:
+    """The weighted covariance above the diagonal, over the items of largest released weight."""
+    whole_person = public.unit == "user"
+    pure = is_pure(public.budget)
+
+    def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+        index = matrix_rows(state.weights.mean, size)[block.item]
+        row = residuals(block, state)
+        if whole_person:
+            row = factors(block, row, index < size, pure)
+        return {"matrix": Rows(block.ptr, index, row[:, None])}
+
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+        noisy = released["matrix"]
+        head = head_of(state.weights.mean, size)
+        mean, spread = _cleaned(public, settings, state, head, noisy)
+        learned = np.zeros((public.items, mean.shape[1]))
+        learned[head] = mean
+        variance = np.array(state.effects.variance)
+        variance[head] += spread
+        item_biases = replace(state.effects, variance=variance)
+        return replace(state, learned=learned, effects=item_biases)
+
+    bound = _covariance_bound(public, size)
+    part = Part("matrix", size, bound, share=share, form="gram")
+    return Round("covariance", (part,), contribute, absorb)
+
+
+def _covariance_bound(public: Public, size: int) -> Bound:
+    pure = is_pure(public.budget)
+    if public.unit == "user":
+        return FactorGram(norm="l1" if pure else "l2")
+    if pure:  # yy'/|y| has no bound in L1
+        return CountedGram(size, centred_cells(public), grid=FINE_PURE, power=1.0)
+    return EntryGram(size, centred_cells(public), OFFSET)
+
+
+def _cleaned(
+    public: Public,
+    settings: CovarianceSettings,
+    state: MatrixState,
+    head: NDArray[np.int64],
+    noisy: Released,
+) -> tuple[Floats, Floats]:
+    """Loadings of the covered items, and what is unknown of each one's."""
+    matrix = precise(noisy.value)
+    entry_profile = profile(
+        state.weights.mean[head], state.people, public.unit, variance=ENTRY_VARIANCE, offset=OFFSET
+    )
+    rank = settings.rank or RANK
+    if settings.cleaning == "none":
+        plain = shrink_spectrum(matrix, 0.0, rank).loadings
+        return plain / entry_profile.weight[:, None], np.zeros(len(head))
+    fitted = fit_item_factors(matrix, noisy.sd, entry_profile, rank_max=rank, together=TOGETHER)
+    return fitted.mean, fitted.spread
+
+
+# Covariance and weights measured apart and divided afterwards, as McSherry & Mironov do,
+# at sound bounds.
+#
+# Unit `user`: a person adds (rr', ee')/n, products of rows of length at most B and 1 (the
+# weight is *squared*; with 1/sqrt n a whole person would add B^2 sqrt n). Unit `rating`:
+# (rr', ee')/sqrt n, bounded by `CountedGram`. For a pure promise n and n^2 stand for sqrt n
+# and n. The shrinkage follows by rule from the noise on the weights.
+
+
+def pair_round(public: Public, size: int, share: float) -> Round:
+    """Release both matrices with their diagonals; clean them as the paper does."""
+    whole_person = public.unit == "user"
+    pure = is_pure(public.budget)
+
+    def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
+        index = matrix_rows(state.weights.mean, size)[block.item]
+        rating = residuals(block, state)
+        weight = np.ones(len(index))
+        if whole_person:
+            inside = index < size
+            count = np.maximum(counts_inside(block, inside), 1)
+            scale = 1.0 / (count if pure else np.sqrt(count))
+            rating = scale * centred(block, rating, inside)
+            weight = scale * inside
+        return {
+            "covariance": Rows(block.ptr, index, rating[:, None]),
+            "weights": Rows(block.ptr, index, weight[:, None]),
+        }
+
+    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
+        head = head_of(state.weights.mean, size)
+        factor = paper_clean(
+            precise(released["covariance"].value),
+            precise(released["weights"].value),
+            state.weights.mean[head],
+            rank=PAIR_RANK,
+            shrink_diagonal=PULL,
+            shrink_off=_shrinkage(released["weights"]),
+        )
+        learned = np.zeros((public.items, factor.shape[1]))
+        learned[head] = factor
+        return replace(state, learned=learned)
+
+    ratings: Bound
+    ones: Bound
+    if whole_person:
+        ratings = ones = FactorGram(norm="l1" if pure else "l2", diagonal=True)
+    else:
+        grid = GRID_PURE if pure else GRID
+        power = 1.0 if pure else 0.5
+        ratings = CountedGram(size, centred_cells(public), grid=grid, power=power)
+        ones = CountedGram(size, CellClip(1.0, FINE), grid=grid, power=power)
+    covariance_share = (1 - WEIGHTS) * share
+    parts = (
+        Part("covariance", size, ratings, share=covariance_share, form="gram"),
+        Part("weights", size, ones, share=WEIGHTS * share, form="gram"),
+    )
+    return Round("covariance", parts, contribute, absorb)
+
+
+def _shrinkage(weights: Released) -> float:
+    """Average pairs to shrink an entry off the diagonal by."""
+    matrix = precise(weights.value)
+    mean = float(matrix[np.triu_indices(len(matrix), 1)].mean())
+    return PULL + PER_NOISE * weights.sd / max(mean, TINY * weights.sd + TINIER)
 
 
 class FactorForm(CovarianceForm):
@@ -183,62 +324,3 @@ class CovarianceKNN(CovarianceMethod):
         "none": "tacit.methods.item_item.twin:CovarianceNeighbourTwin",
         "paper": "tacit.methods.item_item.printed.mcsherry:PrintedNeighbours",
     }
-
-
-def covariance_round(
-    public: Public, settings: CovarianceSettings, size: int, share: float
-) -> Round:
-    """The weighted covariance above the diagonal, over the items of largest released weight."""
-    whole_person = public.unit == "user"
-    pure = is_pure(public.budget)
-
-    def contribute(block: Block, state: MatrixState) -> Mapping[str, Rows]:
-        index = matrix_rows(state.weights.mean, size)[block.item]
-        row = residuals(block, state)
-        if whole_person:
-            row = factors(block, row, index < size, pure)
-        return {"matrix": Rows(block.ptr, index, row[:, None])}
-
-    def absorb(state: MatrixState, released: Mapping[str, Released]) -> MatrixState:
-        noisy = released["matrix"]
-        head = head_of(state.weights.mean, size)
-        mean, spread = _cleaned(public, settings, state, head, noisy)
-        learned = np.zeros((public.items, mean.shape[1]))
-        learned[head] = mean
-        variance = np.array(state.effects.variance)
-        variance[head] += spread
-        item_biases = replace(state.effects, variance=variance)
-        return replace(state, learned=learned, effects=item_biases)
-
-    bound = _covariance_bound(public, size)
-    part = Part("matrix", size, bound, share=share, form="gram")
-    return Round("covariance", (part,), contribute, absorb)
-
-
-def _covariance_bound(public: Public, size: int) -> Bound:
-    pure = is_pure(public.budget)
-    if public.unit == "user":
-        return FactorGram(norm="l1" if pure else "l2")
-    if pure:  # yy'/|y| has no bound in L1
-        return CountedGram(size, centred_cells(public), grid=FINE_PURE, power=1.0)
-    return EntryGram(size, centred_cells(public), OFFSET)
-
-
-def _cleaned(
-    public: Public,
-    settings: CovarianceSettings,
-    state: MatrixState,
-    head: NDArray[np.int64],
-    noisy: Released,
-) -> tuple[Floats, Floats]:
-    """Loadings of the covered items, and what is unknown of each one's."""
-    matrix = precise(noisy.value)
-    entry_profile = profile(
-        state.weights.mean[head], state.people, public.unit, variance=ENTRY_VARIANCE, offset=OFFSET
-    )
-    rank = settings.rank or RANK
-    if settings.cleaning == "none":
-        plain = shrink_spectrum(matrix, 0.0, rank).loadings
-        return plain / entry_profile.weight[:, None], np.zeros(len(head))
-    fitted = fit_item_factors(matrix, noisy.sd, entry_profile, rank_max=rank, together=TOGETHER)
-    return fitted.mean, fitted.spread

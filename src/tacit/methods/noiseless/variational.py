@@ -126,7 +126,7 @@ def fit_gaussian(
     after: Fitted | None = None,
 ) -> Fitted:
     """From ratings of one row a person (inner scale) and the items' public features. `after`
-    is a fit of effects and given tastes (`tacit.methods.noiseless.biases`) to go on from."""
+    is a fit of effects and given tastes (`tacit.methods.noiseless.twin`) to go on from."""
     level = mean_of(value)
     residuals = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)

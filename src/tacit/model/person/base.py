@@ -209,7 +209,7 @@ PERSONAL = {
     "factors": "factors:FactorPersonal",
     "liked factors": "factors:LikedFactors",
     "descent": "descent:Descent",
-    "sparse-descent": "descent_sparse:SparseDescent",
+    "sparse-descent": "descent:SparseDescent",
 }
 """The name that a `Shared` carries, and the module and class that it stands for, imported
 when it is needed."""

@@ -16,8 +16,15 @@ from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
 from tacit.model.person.days import SECONDS, Daily, daily, day_of
 from tacit.model.person.gaussian import IMPLICIT_MORE, GaussianModel
-from tacit.model.person.list_order import list_order_offset
 from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
+
+OTHERS = 0.6
+"""Share of an item's own effect that the order of a list leaves out. With all of it in, the
+same few best items are on top of every list. Both constants were chosen on splits of ML-1M and
+ML-100K that are not reported: docs/results/bayes.md."""
+KNOWN = 0.12
+"""What one unit of the log of popularity adds, on the inner scale. Where noise has drowned
+popularity its released estimates are near each other, and add little."""
 
 
 class GaussianPersonal(PersonalModel):
@@ -111,7 +118,7 @@ class GaussianPersonal(PersonalModel):
 
     def lean(self) -> Floats | None:
         """Less of what everybody thinks, more of what many know; see
-        `tacit.model.person.list_order`. Models that add neighbours to this one, or have no
+        `tacit.model.person.gaussian_personal`. Models that add neighbours to this one, or have no
         popularity, go by the expected rating."""
         return self._lean
 
@@ -184,3 +191,18 @@ class GaussianPersonal(PersonalModel):
     def vectors(self) -> Mapping[str, NDArray[Any]]:
         """Without what is kept for a later `--start`: it serves no other system."""
         return {name: array for name, array in self.arrays.items() if name != "kept"}
+
+
+# The order of a list unless it is told otherwise: not the highest expected rating alone.
+#
+# By expected rating everybody's list begins with the same few items that all people like, and
+# many of them are items that hardly anybody looks for. So the order takes off a part of each
+# item's effect, which leaves more of this person's own taste, and adds what many know.
+# Expected ratings and their errors stay what they are.
+
+
+def list_order_offset(baseline: Floats, weight: NDArray[Any]) -> Floats:
+    """What the order of a list adds to the expected rating of each item, from released
+    numbers."""
+    familiarity = np.log1p(np.maximum(np.asarray(weight, np.float64), 0.0))
+    return np.asarray(KNOWN * familiarity - OTHERS * baseline)

@@ -124,7 +124,8 @@ def _judge(
         base = results.mean("train@100", data=data, reading=reading, scheme="plain")
         start = "ran away" if base is None else f"{base:.3f}"
         clauses.append(
-            f"{reading}: {format_change(rise)} over a baseline of {start} (held back {format_change(held)})"
+            f"{reading}: {format_change(rise)} over a baseline of {start} (held back "
+            f"{format_change(held)})"
         )
         if rise is not None and rise <= limit:
             good.append(reading)

@@ -76,7 +76,8 @@ def judge(results: Results) -> Verdict:
     by = [increases(results, each) for each in films]
     spread = max(max(each) - min(each) for each in zip(*by, strict=True))
     reason = (
-        f"{len(films)} samples in S2, reading {MEAN}, of {_population(results)}: their mean increases "
+        f"{len(films)} samples in S2, reading {MEAN}, of {_population(results)}: their mean "
+        "increases "
         f"are at most {spread:.3f} apart (below {SAME} is no obvious difference: chosen here)"
     )
     return Verdict("holds" if spread < SAME else "does not hold", reason)

@@ -158,7 +158,8 @@ def judge_order(results: Results) -> Verdict:
         )
         clauses.append(f"epsilon {epsilon:g}: {listing}")
     reason = (
-        f"of what the true factors explain, with {people_count:,} people, {'; '.join(clauses)}. All of it "
+        f"of what the true factors explain, with {people_count:,} people, {'; '.join(clauses)}. "
+        "All of it "
         f"with {ITEMS} items and invented ratings: the paper prints no experiment"
     )
     good = right and strict

@@ -71,7 +71,8 @@ def grows(results: Results) -> Verdict:
                 )
                 numbers[f"{method} {cleaning}"] = gained
                 clauses.append(
-                    f"{method} {_describe_cleaning(cleaning)} {series.y[0]:.3f} to {series.y[-1]:.3f}"
+                    f"{method} {_describe_cleaning(cleaning)} {series.y[0]:.3f} to "
+                    f"{series.y[-1]:.3f}"
                 )
         right = all(gained > 0 for gained in numbers.values())
         span = f"theta {series.x[0]:g} to {series.x[-1]:g}: "

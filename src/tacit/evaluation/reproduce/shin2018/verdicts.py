@@ -57,7 +57,8 @@ def better_than_hua(results: Results) -> Verdict:
     if hua_far > our_far:
         reason = (
             f"for very small epsilon. {reason}. The second half says little: after so few rounds "
-            f"they have hardly begun ({hua_far:.3f} at 1.6), where in the paper they are better for "
+            f"they have hardly begun ({hua_far:.3f} at 1.6), where in the paper they are better "
+            "for "
             "larger epsilon"
         )
         return Verdict("holds in one reading", reason)
@@ -75,7 +76,8 @@ def flat(results: Results) -> Verdict:
         return Verdict("not run", "epsilon .2 is not part of a quick run")
     good = start_error - end_error < 0.1
     reason = (
-        f"{subset.asked.data[-1]}: {start_error:.3f} at .2, {end_error:.3f} at 1.6 (less than .1 counts as "
+        f"{subset.asked.data[-1]}: {start_error:.3f} at .2, {end_error:.3f} at 1.6 (less than .1 "
+        "counts as "
         "not significant; the paper has 138,493 people)"
     )
     return Verdict("holds" if good else "does not hold", reason)
@@ -105,7 +107,8 @@ def lists_grow(results: Results) -> Verdict:
     score_at_8 = subset.mean("fscore", model=OURS, epsilon=8.0)
     addition = "" if score_at_8 is None else f", {score_at_8:.3f} at 8"
     reason = (
-        f"{subset.asked.data[-1]}: {start_score:.3f} at .1, {end_score:.3f} at 1.6{addition}; Hua et al. "
+        f"{subset.asked.data[-1]}: {start_score:.3f} at .1, {end_score:.3f} at 1.6{addition}; Hua "
+        "et al. "
         f"{hua:.3f} at 1.6 (300 people, unrated items)"
     )
     if end_score > start_score + CLOSE:

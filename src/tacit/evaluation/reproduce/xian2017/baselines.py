@@ -223,8 +223,8 @@ def judge_als(results: Results) -> Verdict:
         return Verdict("holds in one reading", f"{reason}; with {', '.join(good)}", gain)
     success_clause = "it is seen for objective perturbation and" if gain["DPSAObj++"] > 0 else ""
     reason += (
-        f": {success_clause} not for output perturbation, with P and Q as printed and with its readings "
-        + tried(results, "DPSAOut++")
+        f": {success_clause} not for output perturbation, with P and Q as printed and with its "
+        "readings " + tried(results, "DPSAOut++")
     )
     return Verdict("does not hold", reason, gain)
 

@@ -6,7 +6,7 @@ of the gradient while one rating moves a whole row and more; sampling ratings do
 amplify; Algorithm 2's temperature divides its epsilon and nothing bounds the distance of a
 finite chain from its limit.
 
-Here are the paper's formulas; `algorithm` has what both algorithms do alike, `forms` each of
+Here are the paper's formulas; `forms` has what both algorithms do alike, `forms` each of
 them as a plan, `kernels` the gradient over all pairs of items. `tests/printed/wang_tang.py`
 is a second implementation that shares no code with this one.
 """

@@ -1,1 +1,1 @@
-"""Shin et al. as printed: `descent` (the rounds), `projection` (Algorithm 2), `kernels`."""
+"""Shin et al. as printed: `descent` (the rounds), `descent` (Algorithm 2), `kernels`."""
