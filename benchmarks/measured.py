@@ -117,7 +117,7 @@ TABLES = {
 
 def run(data: Path, page: str, kept: Path) -> None:
     """Every table of a page that its JSON does not hold already."""
-    from tacit.evaluation.reproduce.record import made_by, today
+    from tacit.papers.machine.record import made_by, today
 
     file = RESULTS / f"{page}.json"
     told: dict[str, Any] = {"note": "NOT PRIVATE: for the owner only"}

@@ -14,7 +14,7 @@ PAPERS = ("mcsherry2009", "hua2015", "wang-tang", "xian2017", "shin2018")
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_paper_runs_to_the_end(name, tmp_path):
     pytest.importorskip("matplotlib")
-    from tacit.evaluation.reproduce import find
+    from tacit.papers.registry import find
 
     out = tmp_path / "page"
     words = [sys.executable, "-m", "tacit", "reproduce", name, "--quick", "--out", str(out)]

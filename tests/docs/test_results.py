@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.evaluation.reproduce import find, names
-from tacit.evaluation.reproduce.again import judge_again, read
-from tacit.evaluation.reproduce.markdown import markdown
+from tacit.papers.machine.again import judge_again, read
+from tacit.papers.machine.markdown import markdown
+from tacit.papers.registry import find, names
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.federation.printed.hua import Deal, Tau
 from tacit.federation.protocol import wire
 from tacit.noise.printed import looks_exponential, mixing, mixture
+from tacit.papers.hua2015.printed.sharing import Deal, Tau
 
 LAYOUT = wire.PartLayout(name="x", size=50, width=3, bits=32, sparse=True)
 

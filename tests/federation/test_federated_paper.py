@@ -14,7 +14,6 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Holding
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
-from tacit.federation.printed.hua import Deal, Hua
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Unbounded
@@ -24,6 +23,7 @@ from tacit.methods.factorization.kernels_user_step import take_step
 from tacit.methods.factorization.state import ProfileState
 from tacit.noise.printed import mixing, whole_pieces
 from tacit.noise.release import Charge
+from tacit.papers.hua2015.printed.sharing import Deal, Hua
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
 
@@ -259,7 +259,7 @@ def device_of_paper() -> tuple[Device, wire.Announcement, memoryview]:
 def test_a_device_refuses_mixing_numbers_that_are_not_exponential(factor, monkeypatch) -> None:
     device, told, payload = device_of_paper()
     monkeypatch.setattr(
-        "tacit.federation.printed.hua.mixing",
+        "tacit.papers.hua2015.printed.sharing.mixing",
         lambda seed, rows, width: factor * mixing(seed, np.arange(200), width),
     )
     with pytest.raises(SettingError, match=r"Exponential\(1\)"):

@@ -7,8 +7,8 @@ import pytest
 
 from tacit.kernels.descent import advance
 from tacit.methods.one_bit import kernels as one_bit
-from tacit.methods.one_bit.printed import kernels as one_bit_descent
 from tacit.model.person.gaussian import GaussianModel, fold_in
+from tacit.papers.shin2018.printed import kernels as one_bit_descent
 
 ITEMS = 40
 PAIRS = 8

@@ -17,9 +17,9 @@ from tacit.methods.neighbourhood.kernels import (
     residuals,
 )
 from tacit.methods.neighbourhood.kernels_rows import row_gradient, similar_rows
-from tacit.methods.neighbourhood.printed import kernels as printed
 from tacit.methods.neighbourhood.twin import Data, square, train
 from tacit.model.person.gaussian import GaussianModel, fold_in
+from tacit.papers.wang_tang.printed import kernels as printed
 from tacit.rounds.round import Block
 
 ITEMS = 9

@@ -15,12 +15,12 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import find
 from tacit.methods.base import Public
-from tacit.methods.factorization.printed.form import knorm_rows
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState, ValueState
 from tacit.methods.first_order.state import ItemBiases
 from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.weights import Weights
+from tacit.papers.factors.form import knorm_rows
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget
 from tacit.rounds.round import Block

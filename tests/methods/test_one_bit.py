@@ -16,8 +16,8 @@ from tacit.methods.base import Public
 from tacit.methods.one_bit.carrier import padded
 from tacit.methods.one_bit.kernels import favour, tally
 from tacit.methods.one_bit.plan import gathered, spread_out
-from tacit.methods.one_bit.printed.descent import LARGEST
 from tacit.methods.refine.reports import best_report
+from tacit.papers.shin2018.printed.descent import LARGEST
 from tacit.rounds.people import Slice
 from tacit.rounds.plan import Budget
 from tacit.testing import MethodTests
@@ -171,7 +171,7 @@ def test_the_naive_paper_diverges_and_nothing_wild_is_kept():
 
 def test_a_square_projection_gives_the_gradient_back():
     from tacit.methods.one_bit.one_bit import ProjectedSettings
-    from tacit.methods.one_bit.printed.descent import Projection
+    from tacit.papers.shin2018.printed.descent import Projection
 
     rng = np.random.default_rng(0)
     for entries in ("gaussian", "sign"):

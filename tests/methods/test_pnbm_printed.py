@@ -11,7 +11,7 @@ from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.fitting.run import fit, trial
 from tacit.methods.base import Public
-from tacit.methods.neighbourhood import printed
+from tacit.papers.wang_tang import printed
 from tacit.rounds.plan import Budget
 from tacit.rounds.printed import trimmed
 from tacit.rounds.round import Block

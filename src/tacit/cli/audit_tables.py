@@ -13,8 +13,8 @@ from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
-    from tacit.auditing.claims.registry import Audited
     from tacit.auditing.gauntlet.exhibit import Cell
+    from tacit.papers.attacks.registry import Audited
 
 NOTHING = "."
 HELD_OUT = "-"
@@ -83,7 +83,7 @@ def show_claims(
     method: str | None, quick: bool, mistake: float, out: Sequence[Path], as_json: bool
 ) -> bool:
     """Attack what papers claim; whether what is false fell and what holds did not."""
-    from tacit.auditing.claims.registry import CLAIMS, audit_claims
+    from tacit.papers.attacks.registry import CLAIMS, audit_claims
 
     claim_names = [entry.name for entry in CLAIMS if method in (None, entry.method)]
     if not claim_names:

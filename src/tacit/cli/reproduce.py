@@ -18,8 +18,8 @@ from tacit.cli.overwrite import may_write
 from tacit.cli.show import print_json, progress, say, table
 
 if TYPE_CHECKING:
-    from tacit.evaluation.reproduce.experiment import Paper
-    from tacit.evaluation.reproduce.run import Done
+    from tacit.papers.machine.experiment import Paper
+    from tacit.papers.machine.run import Done
 
 PATHS = {"--data": "DIR", "--out": "DIR", "--from": "FILE"}
 """Options that name a place of this machine, and what a command is shown with instead."""
@@ -99,11 +99,11 @@ def reproduce(
 ) -> None:
     """Run the experiments of PAPER (mcsherry2009, hua2015, wang-tang, xian2017, shin2018)
     again and judge its findings. NOT PRIVATE: for the owner only."""
-    from tacit.evaluation.reproduce import find
-    from tacit.evaluation.reproduce.again import judge_again
-    from tacit.evaluation.reproduce.record import record
-    from tacit.evaluation.reproduce.run import run_paper
-    from tacit.evaluation.reproduce.sources import look
+    from tacit.papers.machine.again import judge_again
+    from tacit.papers.machine.record import record
+    from tacit.papers.machine.run import run_paper
+    from tacit.papers.machine.sources import look
+    from tacit.papers.registry import find
 
     refuse_no_effect()
     selected = find(paper)
@@ -151,8 +151,8 @@ def _judge_records(
     paper: Paper, files: tuple[Path, ...], figures: list[str]
 ) -> tuple[list[Done], dict[str, Any]]:
     """What finished runs say now."""
-    from tacit.evaluation.reproduce.again import judge_again, read, runs_of
-    from tacit.evaluation.reproduce.record import record
+    from tacit.papers.machine.again import judge_again, read, runs_of
+    from tacit.papers.machine.record import record
 
     runs = [read(path, paper) for path in files]
     outcomes = judge_again(paper, runs, figures)
@@ -194,9 +194,9 @@ def _command() -> str:
 
 def _write(folder: Path, paper: Paper, outcomes: list[Done], numbers: dict[str, Any]) -> None:
     """The page and the numbers, for the owner's eyes."""
-    from tacit.evaluation.reproduce.markdown import markdown
-    from tacit.evaluation.reproduce.page import page_of
-    from tacit.evaluation.reproduce.record import text
+    from tacit.papers.machine.markdown import markdown
+    from tacit.papers.machine.page import page_of
+    from tacit.papers.machine.record import text
 
     files = {
         "numbers.json": text(numbers),
@@ -209,7 +209,7 @@ def _write(folder: Path, paper: Paper, outcomes: list[Done], numbers: dict[str, 
 
 
 def _print(paper: Paper, outcomes: list[Done]) -> None:
-    from tacit.evaluation.reproduce.page import heading
+    from tacit.papers.machine.page import heading
 
     say(paper.title)
     say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")

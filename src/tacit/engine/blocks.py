@@ -19,7 +19,7 @@ from tacit.rounds.round import Block
 
 CELLS = 1 << 16
 """Cells of a block: less than a megabyte of each working array, which stays in the cache."""
-PEOPLE = 1 << 14
+PEOPLE = 1 << 13
 """And people, at most."""
 NUMBERS = 1 << 18
 """And numbers of one line a person: some rounds have a line of a thousand numbers of each. Few

@@ -56,9 +56,9 @@ ENTRY = 28
 """Bytes an entry of a matrix of items by items takes at the peak: the integer sums, and what
 cleaning them copies. These three were measured on 3,000 to 20,000 invented people, where the
 estimate was within a quarter of the peak."""
-LINE = 2 * WORD
-"""Bytes of each number of a line that a person adds to a round: as it is made and as it is
-bounded. One block of people at a time has them."""
+LINE = WORD
+"""Bytes of each number of a line that a person adds to a round: it is bounded as it is added. One
+block of people at a time has them."""
 STAND_INS = 3000
 MOST_ITEMS = 3000
 RATINGS_EACH = 50

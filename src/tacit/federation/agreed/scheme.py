@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tacit.federation.agreed.assembled import Assembled
     from tacit.federation.protocol.task import Task
 
-HUA = "tacit.federation.printed.hua:Hua"
+HUA = "tacit.papers.hua2015.printed.sharing:Hua"
 """The one printed scheme so far, and the only one with a part for the aggregator."""
 PRINTED = {"mf-federated": HUA}
 """Where the scheme of a method's printed form is found."""

@@ -171,7 +171,7 @@ class Announcement(Message):
     """The recommender's word that this device is in this attempt: its upload repeats it
     (`tacit.federation.protocol.tickets`)."""
     mixing: tuple[Hex, ...] = ()
-    """Seeds that a printed scheme sends along (`tacit.federation.printed`); none in
+    """Seeds that a printed scheme sends along (`tacit.papers.hua2015`); none in
     a sound plan."""
 
 

@@ -221,7 +221,9 @@ def admit(
         cost_before = state.tally(capped).cost
         epsilon_after = epsilon_of(cost_before + replace(price, unbounded=0), delta)
         if epsilon_after > epsilon * ROUNDING:
-            new_total = "unbounded at that delta" if epsilon_after == inf else f"{epsilon_after:.6g}"
+            new_total = (
+                "unbounded at that delta" if epsilon_after == inf else f"{epsilon_after:.6g}"
+            )
             raise BudgetError(
                 f"the cap of epsilon {epsilon:g} at delta {delta:g} per {capped} would be "
                 f"overspent: with this release the total is {new_total}",

@@ -1,6 +1,6 @@
 """Matrix factorization without holding ratings, after Hua, Xia & Zhong 2015.
 
-As printed (`factorization/printed/hua.py`), in every round each online person sends, for
+As printed (`papers/hua2015`), in every round each online person sends, for
 each item she rated, the gradient of its profile plus pieces of noise; which items she rated
 is visible. The sound form is here: her whole gradient over *all* items is one clipped row
 with her share of Skellam noise; nothing shows which items she rated, and she counts her
@@ -186,7 +186,7 @@ class FederatedMF(Method):
     Settings: ClassVar[type[BaseSettings]] = FederatedSettings
     forms: ClassVar[Forms] = {
         "sound": ClippedGradients,
-        "paper": "tacit.methods.factorization.printed.hua:VisibleGradients",
+        "paper": "tacit.papers.hua2015.printed.gradients:VisibleGradients",
         "none": "tacit.methods.factorization.twin:FederatedTwin",
     }
 

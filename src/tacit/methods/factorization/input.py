@@ -85,7 +85,7 @@ class InputSGD(FactorMethod):
     Settings: ClassVar[type[BaseSettings]] = BerliozSettings
     forms: ClassVar[Forms] = {
         "sound": NoisyDescent,
-        "paper": "tacit.methods.factorization.printed.descent:PreprocessedDescent",
+        "paper": "tacit.papers.xian2017.printed.descent:PreprocessedDescent",
         "none": "tacit.methods.factorization.twin:FactorTwin",
     }
 
@@ -102,6 +102,6 @@ class InputALS(FactorMethod):
     Settings: ClassVar[type[BaseSettings]] = BerliozSettings
     forms: ClassVar[Forms] = {
         "sound": NoisyLeastSquares,
-        "paper": "tacit.methods.factorization.printed.least_squares:PreprocessedOutput",
+        "paper": "tacit.papers.xian2017.printed.least_squares:PreprocessedOutput",
         "none": "tacit.methods.factorization.twin:FactorTwin",
     }

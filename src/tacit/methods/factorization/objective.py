@@ -64,6 +64,6 @@ class ObjectiveMF(FactorMethod):
     Settings: ClassVar[type[BaseSettings]] = ObjectiveSettings
     forms: ClassVar[Forms] = {
         "sound": ReleasedProfiles,
-        "paper": "tacit.methods.factorization.printed.hua_objective:PerturbedObjective",
+        "paper": "tacit.papers.hua2015.printed.objective:PerturbedObjective",
         "none": "tacit.methods.factorization.twin:FactorTwin",
     }

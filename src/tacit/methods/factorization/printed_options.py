@@ -2,7 +2,7 @@
 and every reading that its text leaves open.
 
 All of it is for `paper` alone. A setting that is left unset is the paper's own value, which
-`factorization/printed/` holds and a statement tells; it is not part of a sound model.
+its folder in `papers/` holds and a statement tells; it is not part of a sound model.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class GradientMF(FactorMethod):
     Settings: ClassVar[type[BaseSettings]] = GradientSettings
     forms: ClassVar[Forms] = {
         "sound": GradientSteps,
-        "paper": "tacit.methods.factorization.printed.descent:WangTangDescent",
+        "paper": "tacit.papers.xian2017.printed.descent:WangTangDescent",
         "none": "tacit.methods.factorization.twin:FactorTwin",
     }
 
@@ -162,6 +162,6 @@ class LangevinMF(FactorMethod):
     Settings: ClassVar[type[BaseSettings]] = LangevinSettings
     forms: ClassVar[Forms] = {
         "sound": LangevinSteps,
-        "paper": "tacit.methods.factorization.printed.langevin:LangevinSample",
+        "paper": "tacit.papers.wang_tang.printed.langevin:LangevinSample",
         "none": "tacit.methods.factorization.twin:FactorTwin",
     }

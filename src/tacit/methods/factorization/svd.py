@@ -180,9 +180,9 @@ class SoundSVD(Form):
 
 
 PRINTED: dict[Where, str] = {
-    "gradient": "tacit.methods.factorization.printed.descent:NoisyErrors",
-    "objective": "tacit.methods.factorization.printed.least_squares:NoisyObjective",
-    "output": "tacit.methods.factorization.printed.least_squares:NoisyOutput",
+    "gradient": "tacit.papers.xian2017.printed.descent:NoisyErrors",
+    "objective": "tacit.papers.xian2017.printed.least_squares:NoisyObjective",
+    "output": "tacit.papers.xian2017.printed.least_squares:NoisyOutput",
 }
 """The three algorithms of the paper."""
 

@@ -308,7 +308,7 @@ class CovarianceSVD(CovarianceMethod):
     forms: ClassVar[Forms] = {
         "sound": FactorForm,
         "none": "tacit.methods.item_item.twin:CovarianceTwin",
-        "paper": "tacit.methods.item_item.printed.mcsherry:PrintedFactor",
+        "paper": "tacit.papers.mcsherry2009.printed.forms:PrintedFactor",
     }
 
 
@@ -322,5 +322,5 @@ class CovarianceKNN(CovarianceMethod):
     forms: ClassVar[Forms] = {
         "sound": NeighbourForm,
         "none": "tacit.methods.item_item.twin:CovarianceNeighbourTwin",
-        "paper": "tacit.methods.item_item.printed.mcsherry:PrintedNeighbours",
+        "paper": "tacit.papers.mcsherry2009.printed.forms:PrintedNeighbours",
     }

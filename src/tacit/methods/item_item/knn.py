@@ -65,7 +65,7 @@ from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import State
 
-PRINTED = "tacit.methods.item_item.printed.plain"
+PRINTED = "tacit.papers.wang_tang.printed.neighbours"
 """Where the paper's own baselines are."""
 BUSY = 1.5
 """The raters of an item rate so many times more than the average person: a public rule."""

@@ -167,7 +167,7 @@ class NeighborhoodSGD(Neighborhood):
     Settings: ClassVar[type[BaseSettings]] = SGDSettings
     forms: ClassVar = {
         "sound": f"{HOME}.plan:SoundForm",
-        "paper": f"{HOME}.printed.forms:DescentForm",
+        "paper": "tacit.papers.wang_tang.printed.forms:DescentForm",
         "none": f"{HOME}.twin:TwinForm",
     }
 
@@ -187,7 +187,7 @@ class NeighborhoodLangevin(Neighborhood):
     Settings: ClassVar[type[BaseSettings]] = ChainSettings
     forms: ClassVar = {
         "sound": f"{HOME}.plan:SoundForm",
-        "paper": f"{HOME}.printed.forms:LangevinForm",
+        "paper": "tacit.papers.wang_tang.printed.forms:LangevinForm",
         "none": f"{HOME}.twin:TwinForm",
     }
 

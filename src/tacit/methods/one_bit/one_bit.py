@@ -22,7 +22,7 @@ from tacit.rounds.options import Calibration
 Way = Literal["naive", "coordinate", "projected"]
 """What is sent: the whole vector with noise, one coordinate, or one of a few directions."""
 ITEM_BIASES = "tacit.methods.one_bit.plan:ItemBiasForm"
-DESCENT = "tacit.methods.one_bit.printed.descent:OneBitDescentForm"
+DESCENT = "tacit.papers.shin2018.printed.descent:OneBitDescentForm"
 FORMED: Mapping[str, Calibration] = {"effects": "sound", "descent": "paper"}
 """The calibration whose own form it is; under another one it may be asked for."""
 

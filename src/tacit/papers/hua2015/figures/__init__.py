@@ -1,0 +1,1 @@
+"""The figures and tables, what is printed of them, and verdicts."""

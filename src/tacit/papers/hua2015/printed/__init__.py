@@ -1,0 +1,1 @@
+"""Hua, Xia & Zhong 2015 as printed."""

@@ -1,0 +1,1 @@
+"""The machine that runs a paper again: experiments, findings, records, pages."""

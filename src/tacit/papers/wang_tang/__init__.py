@@ -1,0 +1,4 @@
+"""Wang & Tang: learned neighbourhoods.
+
+README.md is the page to read first.
+"""
