@@ -124,7 +124,7 @@ def from_file(path: str) -> Table:
 def ours(table: Table, threads: int, sigma: float | None) -> Callable[[], NDArray[np.float32]]:
     """The factor Gram of centred values at 100 steps, finished band by band into a mirrored
     float32 matrix."""
-    from tacit.engine import kernels as gram
+    from tacit.kernels import gram
     from tacit.ledger.account.event import Gaussian
     from tacit.noise.release import Charge, GramRelease, NoNoise
 

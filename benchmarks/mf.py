@@ -47,8 +47,8 @@ def ours(path: str) -> dict[str, float]:
 
     import tacit
     from tacit.kernels.als import half_step
-    from tacit.methods.factorization.kernels_sgd import biased_epoch
-    from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
+    from tacit.kernels.sgd import biased_epoch
+    from tacit.kernels.svdpp import svdpp_epoch
 
     data = tacit.read(path)
     order, rng = data.by_item, np.random.default_rng(0)

@@ -48,7 +48,7 @@ def prepare(originals: Path) -> None:
         "tacit.data.reading.items",
         "tacit.data.reading.personal",
         "tacit.data.reading.delimited",
-        "tacit.data.reading.kernels",
+        "tacit.kernels.parse",
         "tacit.fitting.run",
         "tacit.methods.baselines.popularity",
         "tacit.model.model",

@@ -40,7 +40,7 @@ def by_item(data: Data) -> Any:
 
 
 def gram(data: Data, threads: int) -> Run:
-    from tacit.engine import kernels as found
+    from tacit.kernels import gram as found
 
     size = int(data["items"])
     value = (100 * (data["value"] - 3)).astype(np.int16)
@@ -133,7 +133,7 @@ def lists(data: Data, threads: int) -> Run:
 
 def sgd(data: Data, threads: int) -> Run:
     """One epoch of biased gradient descent: people one after the other, on one thread."""
-    from tacit.methods.factorization.kernels_sgd import biased_epoch
+    from tacit.kernels.sgd import biased_epoch
 
     people, items = len(data["ptr"]) - 1, int(data["items"])
     value = (data["value"] - 3.5).astype(np.float32)
@@ -147,7 +147,7 @@ def sgd(data: Data, threads: int) -> Run:
 
 def svdpp(data: Data, threads: int) -> Run:
     """One epoch of SVD++ with 20 factors."""
-    from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
+    from tacit.kernels.svdpp import svdpp_epoch
 
     people, items = len(data["ptr"]) - 1, int(data["items"])
     value = (data["value"] - 3.5).astype(np.float32)
@@ -176,7 +176,7 @@ def knn(data: Data, threads: int) -> Run:
 
 def gram_of_likes(data: Data, threads: int) -> Callable[[], np.ndarray]:
     """How often two items were rated by the same people."""
-    from tacit.engine import kernels as found
+    from tacit.kernels import gram as found
 
     size = int(data["items"])
     ones = np.ones(len(data["item"]), np.int16)

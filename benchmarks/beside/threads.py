@@ -21,7 +21,7 @@ TURNS = 5
 
 def user_factors(data: ours.Data, threads: int) -> ours.Run:
     """The solves of a sweep of `bayes`: 13 loadings, 10 axes."""
-    from tacit.methods.bayes.kernels import left_out_user_factors
+    from tacit.kernels.left_out import left_out_user_factors
 
     items = int(data["items"])
     rng = np.random.default_rng(0)

@@ -16,10 +16,10 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
+from tacit.kernels.user_step import take_step
 from tacit.ledger.account.event import Unbounded
 from tacit.methods import find
 from tacit.methods.base import Public
-from tacit.methods.factorization.kernels_user_step import take_step
 from tacit.methods.factorization.state import ProfileState
 from tacit.noise.printed import mixing, whole_pieces
 from tacit.noise.release import Charge

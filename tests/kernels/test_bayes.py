@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.bayes.kernels import left_out_user_factors, user_factor_moments
-from tacit.methods.bayes.kernels_implicit import implicit_popularity_slope, implicit_products
+from tacit.kernels.implicit import implicit_popularity_slope, implicit_products
+from tacit.kernels.left_out import left_out_user_factors, user_factor_moments
 
 ITEMS = 30
 WIDTH = 7

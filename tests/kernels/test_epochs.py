@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.factorization.kernels_sgd import biased_epoch, full_gradient, noisy_epoch
-from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch, svdpp_epoch
+from tacit.kernels.sgd import biased_epoch, full_gradient, noisy_epoch
+from tacit.kernels.svdpp import noisy_plus_epoch, svdpp_epoch
 
 PEOPLE = 40
 

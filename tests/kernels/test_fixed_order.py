@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.kernels.fixed_order import BLOCK, inverse, product, solve, spread, steady_solve
-from tacit.model.person.kernels import steady_weights
+from tacit.kernels.ridge_weights import steady_weights
 
 SHAPES = [
     ((7,), (7,)),

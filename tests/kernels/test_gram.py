@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.engine import kernels as gram
 from tacit.errors import SettingError
+from tacit.kernels import gram
 
 
 def people(

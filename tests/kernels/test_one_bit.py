@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.kernels import directions as one_bit
 from tacit.kernels.descent import advance
-from tacit.methods.one_bit import kernels as one_bit
 from tacit.model.person.gaussian import GaussianModel, fold_in
 from tacit.papers.shin2018.printed import kernels as one_bit_descent
 

@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tacit.kernels.neighbours import predict_cells
-from tacit.methods.neighbourhood.kernels import (
+from tacit.kernels.item_pairs import (
     covariance_pairs,
     gradient_pairs,
     judge_people,
     pair_starts,
     residuals,
 )
-from tacit.methods.neighbourhood.kernels_rows import row_gradient, similar_rows
+from tacit.kernels.item_rows import row_gradient, similar_rows
+from tacit.kernels.neighbours import predict_cells
 from tacit.methods.neighbourhood.twin import Data, square, train
 from tacit.model.person.gaussian import GaussianModel, fold_in
 from tacit.papers.wang_tang.printed import kernels as printed

@@ -11,10 +11,10 @@ from tacit.data.splits import per_rating
 from tacit.errors import SettingError
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import fit, trial
+from tacit.kernels.directions import favour, tally
 from tacit.ledger.account.account import epsilon as account
 from tacit.methods.base import Public
 from tacit.methods.one_bit.carrier import padded
-from tacit.methods.one_bit.kernels import favour, tally
 from tacit.methods.one_bit.plan import gathered, spread_out
 from tacit.methods.refine.reports import best_report
 from tacit.papers.shin2018.printed.descent import LARGEST

@@ -83,7 +83,7 @@ def bound_contribution(bound: Bound, target: int) -> Callable[[Person], NDArray[
 def gram_contribution(bound: GramBound, size: int) -> Callable[[Person], NDArray[np.int64]]:
     """One person's upper triangle, as the engine sums it; items beyond `size` are outside
     the matrix."""
-    from tacit.engine.kernels import arrange, entry_band, factor_band
+    from tacit.kernels.gram import arrange, entry_band, factor_band
 
     def contribute(person: Person) -> NDArray[np.int64]:
         items, values = person

@@ -28,8 +28,8 @@ from tacit.bound.base import GramBound, Rows
 from tacit.bound.check import bounded, check_rows
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import block_of
-from tacit.engine.kernels import SHIFT
 from tacit.engine.threads import Threads, factors_of
+from tacit.kernels.gram import SHIFT
 from tacit.ledger.account.event import Event, Gaussian, KNorm, Laplace
 from tacit.noise.law import law_of
 from tacit.rounds.people import Everyone, Turns

@@ -2,7 +2,7 @@
 a Gram matrix.
 
 A bound of this kind gives integer rows and, in its *entry* form, one integer weight a
-person; the engine sums products (`tacit.engine.kernels`). Cells may point outside the
+person; the engine sums products (`tacit.kernels.gram`). Cells may point outside the
 matrix (index = size): they count in a person's own mean and are then left out, which moves
 nothing further: leaving coordinates out never lengthens a difference.
 """
@@ -23,7 +23,7 @@ from tacit.errors import SettingError
 from tacit.units import Unit
 
 SHIFT = 30
-"""Fraction bits of a person's weight: that of `tacit.engine.kernels`."""
+"""Fraction bits of a person's weight: that of `tacit.kernels.gram`."""
 Indices = NDArray[np.unsignedinteger[Any]]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from tacit.engine.gram import Bounded
-    from tacit.engine.kernels import IntegerRows
+    from tacit.kernels.gram import IntegerRows
 
 CHUNK = 1 << 22
 """Cells that are put into item order at a time: about 100 megabytes."""
@@ -35,7 +35,7 @@ def add_chunks(
     threads: int,
 ) -> None:
     """Add everybody to rows `top`.. of the matrix. `parts` are bands of these rows."""
-    from tacit.engine.kernels import arrange, entry_band, factor_band
+    from tacit.kernels.gram import arrange, entry_band, factor_band
 
     def add(part: tuple[int, int], cells: IntegerRows, weight: NDArray[np.int64]) -> None:
         first, last = part

@@ -105,7 +105,7 @@ class Factors:
 
     def release(self, name: str, charge: Charge, threads: int) -> Released:
         """Sum the products and noise them; each thread takes the next band."""
-        from tacit.engine.kernels import bands, mirror
+        from tacit.kernels.gram import bands, mirror
 
         size = self.part.size
         cells = sum(len(block.value) for block in self._blocks.values())
@@ -124,7 +124,7 @@ class Factors:
 
     def _in_passes(self, name: str, charge: Charge, threads: int, rows: int) -> Released:
         """The same, so many rows of the matrix at a time, people in chunks."""
-        from tacit.engine.kernels import bands, mirror
+        from tacit.kernels.gram import bands, mirror
 
         size = self.part.size
         bound = self.bound
@@ -158,7 +158,7 @@ class Factors:
     def packed(self) -> NDArray[np.int64]:
         """The exact sums as one column: the upper triangle row by row, each number once.
         What a device sends."""
-        from tacit.engine.kernels import bands
+        from tacit.kernels.gram import bands
 
         size = self.part.size
         band_sums = self.bands()
@@ -171,7 +171,7 @@ class Factors:
 
     def bands(self) -> Callable[[int, int], NDArray[np.int64]]:
         """Rows `first` to `last` of the sum of products, of all that was added."""
-        from tacit.engine.kernels import arrange, entry_band, factor_band
+        from tacit.kernels.gram import arrange, entry_band, factor_band
 
         size = self.part.size
         blocks = self.take()
@@ -200,7 +200,7 @@ class Factors:
 def square(part: Part, packed: NDArray[Any]) -> NDArray[np.float32]:
     """The symmetric matrix of a packed sum, off the grid: the very numbers that
     `Factors.release` gives."""
-    from tacit.engine.kernels import mirror
+    from tacit.kernels.gram import mirror
 
     out = np.zeros((part.size, part.size), np.float32)
     out[np.triu_indices(part.size, _skip(part))] = packed[:, 0] / part.bound.steps
@@ -234,7 +234,7 @@ def each_of(
 def check_memory(plan: Plan) -> None:
     """Refuse a plan whose matrices would not fit this machine, before it is paid for, with
     the bytes they need."""
-    from tacit.engine.kernels import bytes_needed
+    from tacit.kernels.gram import bytes_needed
 
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for round_ in plan.rounds:

@@ -22,10 +22,10 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.packed import Packed, rewritten
 from tacit.engine.chunked import Blocks, in_chunks
 from tacit.engine.gram import BAND, Bounded, Factors
-from tacit.engine.kernels import bytes_needed
 from tacit.engine.scratch import RetainedRows, Scratch
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
+from tacit.kernels.gram import bytes_needed
 from tacit.noise import bits
 from tacit.noise.release import Charge
 from tacit.rounds.options import Progress

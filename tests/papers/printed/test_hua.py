@@ -12,8 +12,8 @@ from tacit.data.splits import per_rating
 from tacit.engine import printed
 from tacit.engine.printed import PrintedFederated, PrintedThreads
 from tacit.fitting.run import trial
+from tacit.kernels.user_step import first_profile
 from tacit.methods import find
-from tacit.methods.factorization.kernels_user_step import first_profile
 from tacit.model.person.base import Cells
 from tacit.noise.release import Noise
 

@@ -22,7 +22,7 @@ from tacit.data.schema import Schema
 from tacit.errors import DataError, format_location
 
 if TYPE_CHECKING:
-    from tacit.data.reading.kernels import Parsed
+    from tacit.kernels.parse import Parsed
 
 NAMES = re.compile(r"(mv_\d+|combined_data_\d+)\.txt(\.gz)?")
 BATCH = 1 << 23
@@ -49,7 +49,7 @@ def read_netflix(
     bundle: Bundle, schema: Schema, catalogue: Catalogue | None, duplicates: Duplicates
 ) -> Ratings:
     """All ratings of the bundle. Two threads parse while this one reads."""
-    from tacit.data.reading.kernels import netflix  # compiled on first use
+    from tacit.kernels.parse import netflix  # compiled on first use
 
     builder = _Builder(bundle, schema, duplicates == "error")
     waiting: deque[tuple[_Batch, Future[Parsed]]] = deque()
@@ -193,8 +193,8 @@ def is_row(data: bytes) -> NDArray[np.bool_]:
 
 def fault(kind: int, location: str, schema: Schema) -> DataError:
     """What a code of the parser means, in words."""
-    from tacit.data.reading import kernels as parse
     from tacit.data.reading.faults import off_scale, time_fault
+    from tacit.kernels import parse
 
     if kind == parse.OFF_SCALE:
         return off_scale(location, schema)

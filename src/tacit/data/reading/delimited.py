@@ -84,7 +84,7 @@ def _blocks(
 
 
 def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
-    from tacit.data.reading.kernels import rows  # compiled on first use
+    from tacit.kernels.parse import rows  # compiled on first use
 
     if not data.isascii():  # the other way checks the encoding
         return None

@@ -237,7 +237,7 @@ class Spark:
 
     def _matrix(self, path: str, part: Part, bands: Any, charge: Charge) -> Released:
         """An item-item matrix, summed and noised band by band."""
-        from tacit.engine.kernels import mirror
+        from tacit.kernels.gram import mirror
 
         size = part.size
         opened = GramRelease(path, size, part.diagonal, part.bound.steps, charge)

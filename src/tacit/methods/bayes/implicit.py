@@ -92,7 +92,7 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
     seen_of = once_for_each(look)
 
     def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels_implicit import implicit_products
+        from tacit.kernels.implicit import implicit_products
 
         view = seen_of(state)
         out = np.empty((len(block.people), width))
@@ -137,7 +137,7 @@ def popularity_slope_round(second: SecondOrder, share: float, directions: int) -
     seen_of = once_for_each(look)
 
     def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels_implicit import implicit_popularity_slope
+        from tacit.kernels.implicit import implicit_popularity_slope
 
         model, hints = seen_of(state)
         out = np.empty((len(block.people), 2))

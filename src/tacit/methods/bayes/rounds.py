@@ -186,7 +186,7 @@ def moment_round(
     width = columns * (columns + 1) // 2
 
     def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
-        from tacit.methods.bayes.kernels import user_factor_moments
+        from tacit.kernels.left_out import user_factor_moments
 
         model, axes = view(state)
         out = np.empty((len(block.people), width))

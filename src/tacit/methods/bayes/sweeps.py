@@ -89,7 +89,7 @@ class Sweeps:
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
         """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
-        from tacit.methods.bayes.kernels import left_out_user_factors, weigh_user_factors
+        from tacit.kernels.left_out import left_out_user_factors, weigh_user_factors
 
         first_order = self.second.first
         model = self.second.model(state)

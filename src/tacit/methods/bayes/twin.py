@@ -55,7 +55,7 @@ class BayesTwin(GaussianTwin):
 
 def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
     """Coefficients as the rounds of `bayes` learn them, from sums without clip or noise."""
-    from tacit.methods.bayes.kernels_implicit import implicit_popularity_slope, implicit_products
+    from tacit.kernels.implicit import implicit_popularity_slope, implicit_products
 
     times = np.bincount(block.item, minlength=len(fit.baseline))
     weight: Floats = np.asarray(times, np.float64)

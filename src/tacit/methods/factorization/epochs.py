@@ -72,8 +72,8 @@ def descend(
 ) -> None:
     """Epochs over ratings in compressed rows, person by person, in a new random order every
     time and at a rate that falls. `implicit` is what having rated says."""
-    from tacit.methods.factorization.kernels_sgd import biased_epoch
-    from tacit.methods.factorization.kernels_svdpp import svdpp_epoch
+    from tacit.kernels.sgd import biased_epoch
+    from tacit.kernels.svdpp import svdpp_epoch
 
     rate = pace.rate
     count = np.diff(ptr)[:, None]

@@ -78,7 +78,7 @@ def factors(block: Block, residuals: Floats, inside: NDArray[np.bool_], pure: bo
     if pure:
         row = centred(block, residuals, inside)
         return np.asarray(row / (_summed(block, np.abs(row)) + OFFSET))
-    from tacit.methods.item_item.kernels import centred_factors
+    from tacit.kernels.covariance_row import centred_factors
 
     out = np.empty(len(inside))
     centred_factors(block.ptr, residuals, inside, CLIP, FICTITIOUS, CLAMP, OFFSET, out)

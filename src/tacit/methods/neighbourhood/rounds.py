@@ -95,7 +95,7 @@ class Pairs:
 
     def _residuals(self, block: Block, state: PairState) -> tuple[Floats, Floats]:
         """What each person's own model leaves of each rating, with and without that rating."""
-        from tacit.methods.neighbourhood.kernels import residuals
+        from tacit.kernels.item_pairs import residuals
 
         model = self.model(state)
         residual = np.empty(len(block.item))
@@ -120,7 +120,7 @@ class Pairs:
         """Sums of products of residuals: the first similarities."""
 
         def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
-            from tacit.methods.neighbourhood.kernels import covariance_pairs
+            from tacit.kernels.item_pairs import covariance_pairs
 
             rows = self._rows(block, state)
             covariance_pairs(
@@ -155,7 +155,7 @@ class Pairs:
         """Round number `iteration` >= 1: a gradient at the present similarities, and a step."""
 
         def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
-            from tacit.methods.neighbourhood.kernels import gradient_pairs
+            from tacit.kernels.item_pairs import gradient_pairs
 
             rows = self._rows(block, state)
             gradient_pairs(
@@ -209,7 +209,7 @@ class Pairs:
         count = len(similar.SCALES) * len(similar.POWERS) + (len(TRAINED) if trained else 0)
 
         def contribute(block: Block, state: PairState) -> Mapping[str, Rows]:
-            from tacit.methods.neighbourhood.kernels import judge_people
+            from tacit.kernels.item_pairs import judge_people
 
             out = np.empty((len(block.people), 1 + count))
             judge_people(
@@ -258,7 +258,7 @@ class Pairs:
         return np.asarray(later_half(state.iterates).mean(axis=0))
 
     def _rows(self, block: Block, state: PairState) -> Rows:
-        from tacit.methods.neighbourhood.kernels import pair_starts
+        from tacit.kernels.item_pairs import pair_starts
 
         starts = np.empty(len(block.ptr), np.int64)
         pair_starts(block.ptr, block.item, self.place(state), starts)

@@ -171,7 +171,7 @@ def raw_similarities(
     data: Data, neighbours: int, *, pearson: bool, damp: float, levels: bool, threads: int | None
 ) -> tuple[NDArray[np.int32], Floats]:
     """At most `neighbours` items of largest raw similarity for each item, padded with -1."""
-    from tacit.methods.neighbourhood.kernels_rows import similar_rows
+    from tacit.kernels.item_rows import similar_rows
 
     items = len(data.start) - 1
     index = np.full((items, neighbours), -1, np.int32)
@@ -206,7 +206,7 @@ def train(
 ) -> list[Floats]:
     """The iterates of descent from `start`, one an epoch, each with the items' offsets in a
     last column."""
-    from tacit.methods.neighbourhood.kernels_rows import train_rows
+    from tacit.kernels.item_rows import train_rows
 
     value = start.copy()
     offset = np.zeros(len(start))

@@ -239,7 +239,7 @@ class People:
     def told(self, posterior: Items, noise: float, prior_mean: Floats | None = None) -> Reports:
         """Everybody's taste from the items, and what it says about them; `prior_mean` is what
         is expected of each taste before any rating, nothing unless given."""
-        from tacit.methods.noiseless.kernels import pass_people
+        from tacit.kernels.variational import pass_people
 
         items, wide = posterior.mean.shape
         people = len(self.ptr) - 1

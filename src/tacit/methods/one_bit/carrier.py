@@ -62,7 +62,7 @@ class Carrier:
         )
 
         def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:
-            from tacit.methods.one_bit.kernels import favour
+            from tacit.kernels.directions import favour
 
             rows = vectors(block, state)
             index = np.asarray(rows.index, np.uint32)
@@ -104,7 +104,7 @@ class Carrier:
 
 def directions(reports: NDArray[np.float64], key: np.uint64, size: int) -> NDArray[np.float64]:
     """The sum of the directions that were reported: (person, answer) lines."""
-    from tacit.methods.one_bit.kernels import tally
+    from tacit.kernels.directions import tally
 
     total = np.zeros(size, np.int64)
     tally(reports[:, 0].astype(np.int64), reports[:, 1].astype(np.int64), key, total)

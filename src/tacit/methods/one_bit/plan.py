@@ -233,7 +233,7 @@ class OwnFit(NamedTuple):
 
 def own_fit(block: Block, state: AnswersState) -> OwnFit:
     """A ridge solve a person, under the public model so far."""
-    from tacit.methods.one_bit.kernels import user_factors
+    from tacit.kernels.directions import user_factors
 
     nothing = np.zeros(len(state.baseline))
     model = GaussianModel(state.baseline, nothing, state.loadings, EARLY_NOISE)

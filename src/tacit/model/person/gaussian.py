@@ -205,8 +205,8 @@ def predict_cells_by_day(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """`predict_cells` with the personal day effect of `tacit.model.person.days`; times in
     seconds."""
+    from tacit.kernels.days import predict_days
     from tacit.model.person.days import DAY, daily, day_of
-    from tacit.model.person.kernels_days import predict_days
 
     model = daily(model)
     mean, variance = np.empty(len(query_item)), np.empty(len(query_item))

@@ -29,7 +29,7 @@ from tacit.model.person.needs import MOST_NEIGHBOURS, Needed, Number, check_list
 from tacit.repr import shapes
 
 STEADY = 0.1
-"""That of `tacit.model.person.kernels`."""
+"""That of `tacit.kernels.ridge_weights`."""
 TOGETHER = 256
 """Items whose small systems are solved side by side."""
 
@@ -244,7 +244,7 @@ class StoredNeighbours(Staged):
         return place[near][known][:most], value[known][:most]
 
     def _added(self, cells: Cells, residuals: Floats) -> Floats:
-        from tacit.model.person.kernels import predict_kept
+        from tacit.kernels.ridge_weights import predict_kept
 
         out = np.empty(len(cells.ask_item))
         predict_kept(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.compiled import njit
-from tacit.methods.factorization.kernels_user_step import first_profile
+from tacit.kernels.user_step import first_profile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.auditing.games import play
 from tacit.data.ratings import Ratings
-from tacit.methods.factorization.kernels_user_step import first_profile
+from tacit.kernels.user_step import first_profile
 from tacit.papers.attacks.claim import Force, PaperClaim, SeenByAttack
 from tacit.papers.attacks.fits import Floats, neighbour_of, printed, table
 from tacit.papers.factors.form import TRAINED

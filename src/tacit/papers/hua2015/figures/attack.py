@@ -111,7 +111,7 @@ def followed(
     key: Key,
 ) -> Floats:
     """The gradients of one item that the victim sends if her rating of it is `guess`."""
-    from tacit.methods.factorization.kernels_user_step import first_profile
+    from tacit.kernels.user_step import first_profile
 
     u = np.empty(FACTORS)
     first_profile(key["seed"], person, u)

@@ -70,7 +70,7 @@ def work(sources: Sources, key: Key) -> Values:
 
 def _client(rated: int) -> float:
     """Seconds for the steps of 1,000 devices, one after the other."""
-    from tacit.methods.factorization.kernels_user_step import take_step
+    from tacit.kernels.user_step import take_step
 
     rng = np.random.default_rng(0)
     cells = PEOPLE * rated

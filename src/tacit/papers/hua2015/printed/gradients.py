@@ -90,7 +90,7 @@ class VisibleGradients(Form):
 
     def first_state(self, public: Public) -> State:
         """Random item profiles of length 1, from the public seed."""
-        from tacit.methods.factorization.kernels_user_step import first_profile
+        from tacit.kernels.user_step import first_profile
 
         rows = np.empty((public.items, self.width))
         for item in range(public.items):
@@ -184,7 +184,7 @@ class VisibleGradients(Form):
         settings = self.settings
 
         def contribute(block: Block, state: ProfileState) -> Mapping[str, Rows]:
-            from tacit.methods.factorization.kernels_user_step import take_step
+            from tacit.kernels.user_step import take_step
 
             out = np.empty((len(block.item), self.width))
             take_step(

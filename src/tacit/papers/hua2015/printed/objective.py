@@ -159,7 +159,7 @@ class Job:
     """Both sides of one factorization, moved in place."""
 
     def __init__(self, block: Block, items: int, printed: Constants, weights: StepWeights) -> None:
-        from tacit.methods.factorization.kernels_user_step import first_profile
+        from tacit.kernels.user_step import first_profile
 
         self.block = block
         self.printed = printed

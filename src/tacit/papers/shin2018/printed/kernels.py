@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.compiled import njit
-from tacit.methods.one_bit.kernels import mixed
+from tacit.kernels.directions import mixed
 
 
 @njit(cache=True, nogil=True)

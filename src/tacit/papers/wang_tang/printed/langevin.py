@@ -147,7 +147,7 @@ class LangevinSample(Form):
         """theta <- theta - (eps/4B)(eta_t/2) L (gradient + lambda theta) + N(0, rho eta_t),
         eta_t = eta_1 t^-xi. Mean, item bias and factors side by side."""
         assert public.budget is not None
-        from tacit.methods.factorization.kernels_sgd import full_gradient
+        from tacit.kernels.sgd import full_gradient
 
         printed = self.constants
         seed = self.method.seed

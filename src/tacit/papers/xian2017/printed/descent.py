@@ -193,7 +193,7 @@ def _descend_learned(
 ) -> Floats:
     """The same with implicit factors of Koren 2008, which the paper does not print; in single
     precision, as the twin learns them."""
-    from tacit.methods.factorization.kernels_svdpp import noisy_plus_epoch
+    from tacit.kernels.svdpp import noisy_plus_epoch
 
     user_factors, factors = (side.astype(np.float32) for side in sides)
     implicit = np.zeros_like(factors)

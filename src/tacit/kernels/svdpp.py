@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.compiled import njit
-from tacit.methods.factorization.kernels_sgd import SUMS
+from tacit.kernels.sgd import SUMS
 
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tacit.kernels.compiled import njit
+from tacit.kernels.left_out import solve_person
 from tacit.kernels.personal import add_hints, factorize, gather, project
-from tacit.methods.bayes.kernels import solve_person
 
 
 @njit(cache=True, nogil=True)
