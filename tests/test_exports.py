@@ -63,4 +63,5 @@ def test_nothing_else_writes_csv():
     line = ["grep", "-rlE", r"\.write_csv\(|csv\.(writer|DictWriter)", str(source)]
     found = subprocess.run([*line, "--include=*.py"], capture_output=True, text=True, check=True)
     names = {str(Path(name).relative_to(source)) for name in found.stdout.split()}
-    assert names == {"exports.py", "cli/evaluate.py"}  # which calls Evaluation.write_csv
+    # Evaluation.write_csv is called by the command; reading quotes a field again in memory.
+    assert names == {"exports.py", "cli/evaluate.py", "data/reading/delimited.py"}

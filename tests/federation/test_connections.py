@@ -22,7 +22,7 @@ from tacit.data.read import read
 from tacit.fitting.run import fit
 from tacit.methods import find
 from tacit.serving.http import lines
-from tacit.serving.http.crowd import Crowd, origin_of
+from tacit.serving.http.crowd import ConnectionCrowd, origin_of
 from tacit.serving.http.door import CountedServer
 from tacit.serving.http.pieces import in_pieces
 
@@ -48,7 +48,7 @@ class Site:
     """A server in a thread, and who speaks to it."""
 
     def __init__(self, tls: tuple | None, proxies: tuple[str, ...] = ()) -> None:
-        self.crowd = Crowd(MOST, proxies)
+        self.crowd = ConnectionCrowd(MOST, proxies)
         files = {} if tls is None else {"ssl_certfile": tls[1], "ssl_keyfile": tls[2]}
         config = uvicorn.Config(
             app, ws="none", log_level="error", lifespan="off", timeout_keep_alive=60, **files
@@ -213,7 +213,7 @@ def test_one_address_has_a_share_and_a_proxy_has_none(tls) -> None:
 
 def test_an_address_that_waits_for_answers_gives_one_up_for_others() -> None:
     async def run() -> None:
-        crowd, gone = Crowd(16), []
+        crowd, gone = ConnectionCrowd(16), []
         for number in range(16):
             seat = crowd.enter("10.0.0.1")
             seat.end = lambda number=number: gone.append(number)

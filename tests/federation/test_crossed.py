@@ -161,7 +161,7 @@ class Restarting:
     def __init__(self, *said: int) -> None:
         self.said = list(said)
 
-    async def get(self, url: str, path: str) -> Answer:
+    async def get(self, url: str, path: str, *limits: object) -> Answer:
         status = self.said.pop(0)
         if not status:
             raise ConnectionRefusedError
@@ -175,7 +175,7 @@ def test_a_recommender_that_restarts_after_the_last_round_is_asked_again(monkeyp
 
     def asked(*said: int) -> int:
         web = Restarting(*said)
-        found = person._published(web, known, None)  # type: ignore[arg-type]
+        found = person._published(web, known, None, 1 << 20)  # type: ignore[arg-type]
         return asyncio.run(found).status
 
     assert asked(0, 404, 503, 0, 200) == 200

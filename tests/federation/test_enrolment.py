@@ -33,10 +33,10 @@ class Wire:
     def __init__(self, apps) -> None:
         self.apps = apps
 
-    async def get(self, url, path):
+    async def get(self, url, path, *limits):
         return await self._ask("GET", url, path, b"", {})
 
-    async def post(self, url, path, body, headers):
+    async def post(self, url, path, body, headers, *limits):
         return await self._ask("POST", url, path, body, headers)
 
     async def _ask(self, method, url, path, body, headers) -> Answer:

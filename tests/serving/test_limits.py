@@ -12,7 +12,7 @@ from uvicorn.server import ServerState
 
 from tacit.serving.http import lines as limits
 from tacit.serving.http.bodies import BodyLimits, Refused, whole_body
-from tacit.serving.http.crowd import Crowd
+from tacit.serving.http.crowd import ConnectionCrowd
 from tacit.serving.http.lines import HEADER_BYTES, Guarded
 
 
@@ -61,7 +61,7 @@ def talk(*pieces: bytes, patience: float | None = None) -> Wire:
         config = uvicorn.Config(app, log_config=None, lifespan="off", ws="none")
         config.load()
         wire = Wire()
-        seat = Crowd(9).enter("127.0.0.1")
+        seat = ConnectionCrowd(9).enter("127.0.0.1")
         assert seat is not None
         seat.expect(limits.HEADER_SECONDS)  # as a door does
         protocol = Guarded(config, ServerState(), {}, seat=seat)

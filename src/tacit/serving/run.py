@@ -15,7 +15,7 @@ import uvicorn
 
 from tacit.errors import SettingError
 from tacit.serving.app import Server, metrics_app
-from tacit.serving.http.crowd import Crowd, make_room, most_connections
+from tacit.serving.http.crowd import ConnectionCrowd, make_room, most_connections
 from tacit.serving.http.door import CountedServer
 
 BACKLOG = 2048
@@ -45,7 +45,10 @@ class _Server(CountedServer):
     """Says when it listens."""
 
     def __init__(
-        self, config: uvicorn.Config, crowd: Crowd, ready: Callable[[], None] | None = None
+        self,
+        config: uvicorn.Config,
+        crowd: ConnectionCrowd,
+        ready: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(config, crowd)
         self._ready = ready
@@ -142,7 +145,7 @@ async def _serve(
         _address("http", metrics_socket) if metrics_socket else None,
     )
     make_room()
-    crowd = Crowd(min(CONNECTIONS, most_connections()), address.proxies)
+    crowd = ConnectionCrowd(min(CONNECTIONS, most_connections()), address.proxies)
     main = _Server(_config(server.app, address), crowd, lambda: ready(*addresses))
     loop = asyncio.get_running_loop()
     tasks = set[asyncio.Task[None]]()

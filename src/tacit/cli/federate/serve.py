@@ -439,7 +439,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     import uvicorn
 
     from tacit.federation.protocol.long_running import leave_what_is_loaded, take_short_turns
-    from tacit.serving.http.crowd import Crowd, make_room, most_connections
+    from tacit.serving.http.crowd import ConnectionCrowd, make_room, most_connections
     from tacit.serving.http.door import CountedServer
     from tacit.serving.http.headers import check_origin
     from tacit.serving.http.stops import end_well
@@ -471,7 +471,7 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
     leave_what_is_loaded()
     take_short_turns()
     end_well()
-    crowd = Crowd(most_connections(), o["trusted_proxy"])
+    crowd = ConnectionCrowd(most_connections(), o["trusted_proxy"])
     CountedServer(config, crowd).run([_listening(*address) for address in ports])
 
 

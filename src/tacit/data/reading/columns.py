@@ -236,6 +236,13 @@ def resolve_column(
         return column - 1
     if isinstance(column, str) and header is not None and column in header:
         return list(header).index(column)
+    if header is None and isinstance(column, int) and column > width:
+        raise DataError(
+            f"the first line has {width} column{'s' if width > 1 else ''}, and column {column} "
+            f"is to be the {role}",
+            place=label,
+            remedy="check the delimiter (--delimiter) and the columns (--columns)",
+        )
     if header is None:
         raise SettingError(
             f"columns: there is no column {column!r} for {role} where no header names them",

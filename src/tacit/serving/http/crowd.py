@@ -69,7 +69,7 @@ def _nothing() -> None:
 class Seat:
     """The place of one connection. `end` closes it, whatever it has come to by now."""
 
-    def __init__(self, crowd: Crowd, origin: str) -> None:
+    def __init__(self, crowd: ConnectionCrowd, origin: str) -> None:
         self.origin = origin
         self.silent = True
         """Whether no byte has come."""
@@ -117,7 +117,7 @@ class Seat:
         end()
 
 
-class Crowd:
+class ConnectionCrowd:
     """See the module. Connections of `proxies` have no budget of their own: they are many
     people's."""
 

@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
 from tacit.serving.http import lines
-from tacit.serving.http.crowd import Crowd, Seat
+from tacit.serving.http.crowd import ConnectionCrowd, Seat
 
 AT_ONCE = 32
 """Connections that are accepted before others get the processor."""
@@ -32,7 +32,11 @@ class Door:
     """One listening socket, with what uvicorn asks of a server of asyncio."""
 
     def __init__(
-        self, sock: socket.socket, crowd: Crowd, make: Protocol, context: ssl.SSLContext | None
+        self,
+        sock: socket.socket,
+        crowd: ConnectionCrowd,
+        make: Protocol,
+        context: ssl.SSLContext | None,
     ) -> None:
         self.sockets = (sock,)
         self._sock, self._crowd = sock, crowd
@@ -147,7 +151,7 @@ def _shut(sock: socket.socket) -> None:
 class CountedServer(uvicorn.Server):
     """uvicorn behind doors. Servers of one process share a crowd, as they share its files."""
 
-    def __init__(self, config: uvicorn.Config, crowd: Crowd) -> None:
+    def __init__(self, config: uvicorn.Config, crowd: ConnectionCrowd) -> None:
         super().__init__(config)
         self.crowd = crowd
 
