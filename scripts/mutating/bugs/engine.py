@@ -151,8 +151,8 @@ ENGINE = (
         "device adds all and pays for less",
         "a device that asked for less multiplies nothing",
         "federation/device/device.py",
-        "        whole = lessened(whole, given.ptr, own)\n",
-        "        whole = whole + 0\n",
+        "        clipped = lessened(clipped, rows.ptr, weights)\n",
+        "        clipped = clipped + 0\n",
         ("federation/test_own_epsilon.py",),
     ),
     Bug(

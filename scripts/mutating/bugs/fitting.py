@@ -19,8 +19,8 @@ FITTING = (
         "one event missing",
         "the last release of a plan is not charged",
         "fitting/run.py",
-        "        tuple(run.charged),\n",
-        "        tuple(run.charged)[:-1],\n",
+        "        order, run.fingerprint(), tuple(run.charged), run.public",
+        "        order, run.fingerprint(), tuple(run.charged)[:-1], run.public",
         ("attack/test_planted.py::test_the_book_is_charged_for_all_that_is_drawn",),
     ),
     Bug(
@@ -134,8 +134,8 @@ FITTING = (
         "slices overlap",
         "a person is in several slices that are charged as one",
         "rounds/people.py",
-        "            (place >= self.index) & (place < self.index + self.width)\n",
-        "            place >= self.index\n",
+        "((position >= self.index) & (position < self.index + self.width))",
+        "(position >= self.index)",
         ("attack/test_planted.py::test_nobody_is_in_two_slices",),
     ),
     Bug(
@@ -171,11 +171,9 @@ FITTING = (
         "guard that counts people",
         "whether the covariance pays is asked of the people who are there",
         "methods/first_order/rounds.py",
-        "            return {\n"
-        '                "weights": cell_rows(block, self.cell_weights(block, state))\n',
+        '            return {"weights": cell_rows(block, self.cell_weights(block, state))}\n',
         '            object.__setattr__(state, "people", float(len(block.people)))\n'
-        "            return {\n"
-        '                "weights": cell_rows(block, self.cell_weights(block, state))\n',
+        '            return {"weights": cell_rows(block, self.cell_weights(block, state))}\n',
         ("methods/test_either.py",),
     ),
     Bug(
@@ -193,8 +191,8 @@ FITTING = (
         "both of two rivals",
         "a round is drawn although the one that stands instead of it was",
         "noise/release.py",
-        "            and self._open.pop(event.instead, None) is None\n",
-        "            and event.instead not in self._open\n",
+        "event.instead is not None and self._open.pop(event.instead, None) is None:\n",
+        "event.instead is not None and event.instead not in self._open:\n",
         (f"{RIVALS}::test_never_both_are_drawn",),
     ),
     Bug(
