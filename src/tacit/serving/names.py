@@ -1,26 +1,24 @@
-"""What a page and its things are called: its owner's words, written into the page's files when a
-server reads them."""
+"""What a page and its things are called: its owner's words, put into the page's files when a server
+reads them."""
 
 from __future__ import annotations
 
 import hashlib
 import html
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from tacit.errors import SettingError
 
-TEXTS = "texts/en.js"
-"""The file that holds the line of names."""
+FRONT = "index.html"
+MANIFEST = "manifest.webmanifest"
 WORKER = "sw.js"
-"""The file that holds the version of the page."""
+"""The service worker: a browser that has a copy of the page looks here for a change."""
+TITLE = "<title>Tacit</title>"
+"""The title of the page as it was built."""
 LONGEST = 60
 """Letters of a title or a word."""
-_LINE = re.compile(r"^const named = \{[^\n]*\};$", re.MULTILINE)
-
-_VERSION = re.compile(r"(const VERSION = '[^']*)'")
 
 
 @dataclass(frozen=True)
@@ -75,22 +73,20 @@ def _check(option: str, text: str) -> None:
         )
 
 
-def written(files: Mapping[str, str], words: PageNames) -> dict[str, str]:
-    """The page's texts with these words: in its script, its head and its manifest."""
-    made = dict(files)
-    if TEXTS in made:
-        line = f"const named = {json.dumps(asdict(words))};"
-        made[TEXTS], found = _LINE.subn(lambda _: line, made[TEXTS])
-        assert found == 1  # the page has one line of names
-    if WORKER in made:
+def with_names(files: Mapping[str, bytes], names: PageNames) -> dict[str, bytes]:
+    """The page's files with these words, in the page's head and its manifest."""
+    changed = dict(files)
+    words = json.dumps(asdict(names))
+    if FRONT in files:
+        title = f"<title>{html.escape(names.title)}</title>"
+        head = f'{title}\n<meta name="names" content="{html.escape(words)}">'
+        changed[FRONT] = files[FRONT].replace(TITLE.encode(), head.encode())
+    if MANIFEST in files:
+        manifest = json.loads(files[MANIFEST])
+        manifest |= {"name": names.title, "short_name": names.title}
+        changed[MANIFEST] = json.dumps(manifest, indent=2).encode()
+    if WORKER in files:
         # A browser that has a copy of the page notices other words as it does other files.
-        mark = hashlib.sha256(repr(words).encode()).hexdigest()[:8]
-        made[WORKER] = _VERSION.sub(rf"\g<1>-{mark}'", made[WORKER])
-    if "index.html" in made:
-        title = f"<title>{html.escape(words.title)}</title>"
-        made["index.html"] = made["index.html"].replace("<title>Tacit</title>", title)
-    if "manifest.webmanifest" in made:
-        facts = json.loads(made["manifest.webmanifest"])
-        facts |= {"name": words.title, "short_name": words.title}
-        made["manifest.webmanifest"] = json.dumps(facts, indent=2)
-    return made
+        digest = hashlib.sha256(words.encode()).hexdigest()[:8]
+        changed[WORKER] = f"globalThis.NAMES='-{digest}';\n".encode() + files[WORKER]
+    return changed
