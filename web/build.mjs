@@ -57,7 +57,7 @@ async function modulesOf(script) {
   const plugin = { name: 'later', setup: (build) => build.onResolve({ filter: /./ }, later) };
   const options = { ...OPTIONS, entryPoints: [script], write: false, metafile: true };
   const { metafile } = await esbuild.build({ ...options, plugins: [plugin] });
-  return Object.keys(metafile.inputs);
+  return Object.keys(metafile.inputs).sort();
 }
 
 /** The names that a module exports. @param {string} module */
@@ -71,7 +71,7 @@ async function exportsOf(module) {
 async function writePage() {
   /** The script that holds a module. @type {Map<string, string>} */
   const homes = new Map();
-  /** Modules that a later script takes from an earlier one, by a number. @type {Map<string, number>} */
+  /** Modules that later scripts take from it, with a number each. @type {Map<string, number>} */
   const shared = new Map();
   for (const script of PAGE)
     for (const module of await modulesOf(script)) {
@@ -143,7 +143,8 @@ async function writeList() {
 }
 
 await mkdir(OUT, { recursive: true });
-for (const name of COPIED) await cp(path.join(WEB, name), path.join(OUT, name), { recursive: true });
+for (const name of COPIED)
+  await cp(path.join(WEB, name), path.join(OUT, name), { recursive: true });
 await esbuild.build({
   ...OPTIONS,
   entryPoints: [STYLE],
