@@ -45,8 +45,7 @@ from tests.web import models, serve  # noqa: E402
 from tests.web.conftest import FLAGS  # noqa: E402
 from tests.web.timing import WATCH, click_stars, first_list  # noqa: E402
 
-from tacit.serving.files import browser_files  # noqa: E402
-from tacit.serving.static import web_folder  # noqa: E402
+from tacit.serving.static import read_page, web_folder  # noqa: E402
 
 VISITS = 7
 CLICKS = 11
@@ -150,10 +149,9 @@ def clicks(browser: Browser, items: int, factors: int) -> None:
 
 
 def scripts() -> None:
-    """Bytes, each file slimmed and compressed by itself, as they are sent."""
-    scripts = {
-        name: body for name, body in browser_files(web_folder()).items() if name.endswith(".js")
-    }
+    """Bytes, each file compressed by itself, as they are sent."""
+    page = read_page(web_folder())
+    scripts = {name: body for name, body in page.items() if name.endswith(".js")}
     device = {name for name in scripts if name.startswith("js/device/")}
 
     def weight(names: set[str], squeeze: Callable[[bytes], bytes]) -> int:

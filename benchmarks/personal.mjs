@@ -1,7 +1,7 @@
 // How long the page takes from a click to new lists: node benchmarks/personal.mjs [ITEMS [FACTORS]]
 import { performance } from 'node:perf_hooks';
 
-import { Model } from '../src/tacit/serving/web/js/model/model.js';
+import { Model } from '../web/js/model/model.js';
 
 const [items, factors] = process.argv.slice(2).map(Number);
 const sizes = items

@@ -13,7 +13,7 @@ PAGES = sorted(
 )
 GUIDES = sorted((ROOT / "docs").glob("adding-*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WEB = ROOT / "src" / "tacit" / "serving" / "web"
+WEB = ROOT / "web"
 NOTHING = re.compile(r"(?i)expose no one|without learning (any|about)|learns nothing about")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -70,7 +70,7 @@ def node():
     if program is None:
         pytest.skip("there is no node here")
     root = Path(__file__).resolve().parents[2]
-    module = root / "src/tacit/serving/web/js/model/statement.js"
+    module = root / "web/js/model/statement.js"
 
     def run(epsilon, delta):
         code = (

@@ -20,7 +20,6 @@ import tacit
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
-FOR_MAKERS = {"tacit/serving/web/README.md", "tacit/serving/web/tsconfig.json"}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +47,7 @@ def test_the_wheel_is_the_package_and_nothing_else(built):
         for path in (ROOT / "src" / "tacit").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert inside == there - FOR_MAKERS
+    assert inside == there
     for kind in (".sql", ".js", ".css", ".html", ".csv", ".typed"):
         assert any(name.endswith(kind) for name in inside), kind
 
@@ -63,6 +62,7 @@ def test_the_source_archive_has_what_one_needs_to_build_and_to_read(built):
         "PKG-INFO",
         "pyproject.toml",
         "src",
+        "web",
         "docs",
         "examples",
         "CHANGELOG.md",
@@ -72,7 +72,7 @@ def test_the_source_archive_has_what_one_needs_to_build_and_to_read(built):
         "README.md",
         "SECURITY.md",
     }
-    assert {"src", "LICENSE", "README.md", "pyproject.toml"} <= heads
+    assert {"src", "web", "LICENSE", "README.md", "pyproject.toml"} <= heads
     assert not [name for name in names if re.search(r"cache|\.sqlite", name)]
 
 

@@ -120,6 +120,5 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "index.html").write_text("<!doctype html><title>Tacit</title>" + "<p>film</p>" * 200)
     (folder / "js" / "main.js").write_text("export const one = 1;\n" * 100)
     (folder / "README.md").write_text("not for visitors")
-    (folder / "tsconfig.json").write_text("{}")
     (folder / ".hidden.js").write_text("1")
     return folder

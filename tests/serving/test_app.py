@@ -52,7 +52,6 @@ def test_every_place_answers(ask: Ask, server: Server) -> None:
 def test_what_is_not_for_visitors_is_not_there(ask: Ask, server: Server) -> None:
     for path in (
         "/README.md",
-        "/tsconfig.json",
         "/.hidden.js",
         "/js",
         "/docs",

@@ -104,7 +104,7 @@ def test_javascript_loads_it_and_lists_as_python_does(live: Live) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    module = ROOT / "src" / "tacit" / "serving" / "web" / "js" / "model" / "load.js"
+    module = ROOT / "web" / "js" / "model" / "load.js"
     base = f"http://127.0.0.1:{live.port}/models/stars/"
     script = SCRIPT.format(module=module.as_uri(), base=base)
     done = subprocess.run(

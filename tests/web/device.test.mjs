@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-const at = '../../src/tacit/serving/web/js/device/';
+const at = '../../web/js/device/';
 const { Agreed } = await import(`${at}task.js`);
 const { integers } = await import(`${at}bound.js`);
 const { epsilonOf } = await import(`${at}account.js`);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-const at = '../../src/tacit/serving/web/js/device/';
+const at = '../../web/js/device/';
 const { Bits } = await import(`${at}coins.js`);
 const { choose } = await import(`${at}choice.js`);
 const noise = await import(`${at}noise.js`);

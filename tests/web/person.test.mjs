@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { ModelError, loadModel, parseModel } from '../../src/tacit/serving/web/js/model/load.js';
-import { erfc } from '../../src/tacit/serving/web/js/model/rank.js';
+import { ModelError, loadModel, parseModel } from '../../web/js/model/load.js';
+import { erfc } from '../../web/js/model/rank.js';
 
 const folder = new URL('../../spec/vectors/', import.meta.url);
 const read = (name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));

@@ -13,9 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
-from tacit.serving.files import browser_files
+from tacit.serving.static import read_page, web_folder
 
-WEB = Path(__file__).parents[2] / "src" / "tacit" / "serving" / "web"
+WEB = Path(__file__).parents[2] / "web"
+"""The sources."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -28,7 +29,7 @@ mimetypes.add_type("application/manifest+json", ".webmanifest")
 @cache
 def files() -> dict[str, bytes]:
     """The page as the server sends it."""
-    return browser_files(WEB)
+    return read_page(web_folder())
 
 
 @cache

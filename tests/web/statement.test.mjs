@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { test } from 'node:test';
 
-import { asked, odds, outward, verify } from '../../src/tacit/serving/web/js/model/statement.js';
-import { texts } from '../../src/tacit/serving/web/texts/en.js';
+import { asked, odds, outward, verify } from '../../web/js/model/statement.js';
+import { texts } from '../../web/texts/en.js';
 
 test('half sure becomes 55 % sure at epsilon 0.2', () => {
   const told = odds(0.2, 0, 0.5);

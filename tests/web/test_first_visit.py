@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from tacit.serving.names import names, with_names
+
 from .conftest import Meet, Tools, Visitor
 from .pictures import FAKE, OFFER, STATE
-from .serve import Place
+from .serve import Place, files
 from .timing import WATCH, first_list
 
 
@@ -30,6 +32,19 @@ def test_the_first_view_comes_within_a_second(meet: Meet, place: Place, full: bo
         visitor.page.add_init_script(WATCH)
         taken.append(first_list(visitor.visit(place.address)))
     assert min(taken) < (1_000 if full else 15_000)
+
+
+def test_the_page_speaks_in_its_owners_words(visitor: Visitor, place: Place) -> None:
+    words = names("My shop", "product,products", "category,categories")
+    front = with_names(files(), words)["index.html"]
+    visitor.page.route(
+        place.address, lambda it: it.fulfill(body=front, content_type="text/html; charset=utf-8")
+    )
+    page = visitor.visit(place.address)
+    assert page.title() == "My shop"
+    assert (
+        page.locator("#search").get_attribute("placeholder") == "Find a product, a year, a category"
+    )
 
 
 def test_nothing_jumps_and_the_policy_is_kept(visitor: Visitor, place: Place) -> None:

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { parseModel } from '../../src/tacit/serving/web/js/model/load.js';
+import { parseModel } from '../../web/js/model/load.js';
 
 const CLOSE = 1e-5;
 const folder = new URL('../../spec/vectors/', import.meta.url);

@@ -53,8 +53,8 @@ FEDERATION = (
         "smaller cohort accepted",
         "a device answers a round with fewer shares of noise than its task has",
         "federation/device/device.py",
-        "        if announcement.least != task.least or (shared and announcement.enough > enough):\n",
-        "        if announcement.least != task.least:\n",
+        "if announcement.least != task.least or (shared and announcement.enough > enough):\n",
+        "if announcement.least != task.least:\n",
         (
             "federation/test_federated_privacy.py::test_a_round_on_other_terms_than_the_tasks_is_not_answered",
         ),
@@ -73,8 +73,8 @@ FEDERATION = (
         "sum over too few",
         "an aggregator reveals a sum over fewer devices than each of them asked for",
         "federation/server/uploads.py",
-        "        needed = max([int(stored_round.least), self.least, *(int(row[1]) for row in contributors)])\n",
-        "        needed = 0\n",
+        "max([int(stored_round.least), self.least, *(int(row[1]) for row in contributors)])\n",
+        "0\n",
         ("federation/test_rogue_servers.py::test_a_sum_over_too_few_is_never_revealed",),
     ),
     Bug(

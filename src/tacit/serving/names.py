@@ -1,26 +1,24 @@
-"""What a page and its things are called: its owner's words, written into the page's files when a
-server reads them."""
+"""What a page and its things are called: its owner's words, put into the page's files when a server
+reads them."""
 
 from __future__ import annotations
 
 import hashlib
 import html
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from tacit.errors import SettingError
 
-TEXTS = "texts/en.js"
-"""The file that holds the line of names."""
+FRONT = "index.html"
+MANIFEST = "manifest.webmanifest"
 WORKER = "sw.js"
-"""The file that holds the version of the page."""
+"""The service worker: a browser that has a copy of the page looks here for a change."""
+TITLE = "<title>Tacit</title>"
+"""The title of the page as it was built."""
 LONGEST = 60
 """Letters of a title or a word."""
-_LINE = re.compile(r"^const named = \{[^\n]*\};$", re.MULTILINE)
-
-_VERSION = re.compile(r"(const VERSION = '[^']*)'")
 
 
 @dataclass(frozen=True)
@@ -45,11 +43,11 @@ def names(
 ) -> PageNames:
     """The owner's words where there are any, else the `usual` ones."""
     base = usual or PageNames()
-    singular, plural = _pair("--noun", noun) or (base.one, base.many)
+    one, many = _pair("--noun", noun) or (base.one, base.many)
     of, several = _pair("--kind", kind) or (base.kind, base.kinds)
     if title is not None:
         _check("--title", title)
-    return PageNames(title or base.title, singular, plural, of, several)
+    return PageNames(title or base.title, one, many, of, several)
 
 
 def _pair(option: str, text: str | None) -> tuple[str, str] | None:
@@ -75,22 +73,20 @@ def _check(option: str, text: str) -> None:
         )
 
 
-def apply_names(files: Mapping[str, str], page_names: PageNames) -> dict[str, str]:
-    """The page's texts with these words: in its script, its head and its manifest."""
-    texts = dict(files)
-    if TEXTS in texts:
-        line = f"const named = {json.dumps(asdict(page_names))};"
-        texts[TEXTS], count = _LINE.subn(lambda _: line, texts[TEXTS])
-        assert count == 1  # the page has one line of names
-    if WORKER in texts:
+def with_names(files: Mapping[str, bytes], names: PageNames) -> dict[str, bytes]:
+    """The page's files with these words, in the page's head and its manifest."""
+    changed = dict(files)
+    words = json.dumps(asdict(names))
+    if FRONT in files:
+        title = f"<title>{html.escape(names.title)}</title>"
+        head = f'{title}\n<meta name="names" content="{html.escape(words)}">'
+        changed[FRONT] = files[FRONT].replace(TITLE.encode(), head.encode())
+    if MANIFEST in files:
+        manifest = json.loads(files[MANIFEST])
+        manifest |= {"name": names.title, "short_name": names.title}
+        changed[MANIFEST] = json.dumps(manifest, indent=2).encode()
+    if WORKER in files:
         # A browser that has a copy of the page notices other words as it does other files.
-        mark = hashlib.sha256(repr(page_names).encode()).hexdigest()[:8]
-        texts[WORKER] = _VERSION.sub(rf"\g<1>-{mark}'", texts[WORKER])
-    if "index.html" in texts:
-        title = f"<title>{html.escape(page_names.title)}</title>"
-        texts["index.html"] = texts["index.html"].replace("<title>Tacit</title>", title)
-    if "manifest.webmanifest" in texts:
-        facts = json.loads(texts["manifest.webmanifest"])
-        facts |= {"name": page_names.title, "short_name": page_names.title}
-        texts["manifest.webmanifest"] = json.dumps(facts, indent=2)
-    return texts
+        digest = hashlib.sha256(words.encode()).hexdigest()[:8]
+        changed[WORKER] = f"globalThis.NAMES='-{digest}';\n".encode() + files[WORKER]
+    return changed

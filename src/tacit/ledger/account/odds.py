@@ -9,7 +9,7 @@ e^(epsilon - L))+] <= delta. Where L > epsilon + t the bracket is at least 1 - e
 whatever the mechanism, and by Bayes' rule odds grow by a factor of e^L. For t = 0 nothing
 follows: Gaussian noise at (1, 1e-6) passes e^1 with a chance of 2e-5. So a chance is chosen
 first, `rare`, and t follows from it: 1 - e^-t = delta / rare. At delta = 0 there is no such
-chance and t = 0. The page says the same (`odds` in `serving/web/js/model/statement.js`).
+chance and t = 0. The page says the same (`odds` in `web/js/model/statement.js`).
 
 That odds fall has the same bound, with the two laws exchanged. It is a bound of its own: that
 neither fails has a chance of 1 - rare (1 + e^-(epsilon + t)) at least, not of 1 - rare. So each

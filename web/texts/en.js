@@ -3,8 +3,16 @@
 /** @param {number} count @param {string} one @param {string} more */
 const plural = (count, one, more) => (count === 1 ? one : more);
 
-/** What this page and its things are called: one line, which the server writes anew. */
-const named = { title: 'Tacit', one: 'film', many: 'films', kind: 'genre', kinds: 'genres' };
+/** What a server says that its page and its things are called, in the head of the page. */
+const said = globalThis.document?.querySelector('meta[name="names"]')?.getAttribute('content');
+/**
+ * What this page and its things are called.
+ * @type {Record<'title' | 'one' | 'many' | 'kind' | 'kinds', string>}
+ */
+const named = {
+  ...{ title: 'Tacit', one: 'film', many: 'films', kind: 'genre', kinds: 'genres' },
+  ...(said ? JSON.parse(said) : null),
+};
 const { one, many, kind, kinds } = named;
 const a = `${/^[aeiou]/i.test(one) ? 'an' : 'a'} ${one}`;
 const Many = many[0].toUpperCase() + many.slice(1);
