@@ -43,11 +43,11 @@ def names(
 ) -> PageNames:
     """The owner's words where there are any, else the `usual` ones."""
     base = usual or PageNames()
-    one, many = _pair("--noun", noun) or (base.one, base.many)
+    singular, plural = _pair("--noun", noun) or (base.one, base.many)
     of, several = _pair("--kind", kind) or (base.kind, base.kinds)
     if title is not None:
         _check("--title", title)
-    return PageNames(title or base.title, one, many, of, several)
+    return PageNames(title or base.title, singular, plural, of, several)
 
 
 def _pair(option: str, text: str | None) -> tuple[str, str] | None:
