@@ -40,7 +40,6 @@ QUESTIONS = {
     "believe the promise": ("audit.md", "refuted"),
     "that paper claim": ("results/claims.md", "Xian"),
     "MovieLens": ("results/bayes.md", "RMSE"),
-    "this word mean": ("glossary.md", "epsilon"),
     "raters agreed": ("public.md", "--public"),
     "wants less revealed": ("personal.md", "--budgets"),
     "any tool can train on": ("synthesize.md", "tacit synthesize"),
