@@ -29,7 +29,6 @@ SHELL = re.compile(r"^```(?:sh|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`tacit ([a-z][^`\n]*)`")
 PEOPLE = 200
 LONG = (
-    "tacit demo",
     "tacit serve",
     "tacit evaluate ratings.csv --scale",
     "tacit audit",
