@@ -208,7 +208,7 @@ def path(tmp_path: Path) -> Path:
     found = tmp_path / "ledger.sqlite"
     for _ in range(5):
         charge(open_book(found), laplace(0.1))
-    charge(open_book(found, "neighbour_of"), laplace(0.1))
+    charge(open_book(found, "other"), laplace(0.1))
     return found
 
 

@@ -211,7 +211,7 @@ def room(postgres, url: str, tacit_home: Path) -> Room:
     """A book of five entries, and a neighbour of one."""
     for _ in range(5):
         charge(open_book(url), laplace(0.1))
-    charge(open_book(url, "neighbour_of"), laplace(0.1))
+    charge(open_book(url, "other"), laplace(0.1))
     return Room(postgres, url, tacit_home)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from .files import pair, rows, write
 from .matrix import Case
 from .replay import play, record
-from .shown import Shown, show
+from .shown import Revealed, show
 
 EARLIER = ("bias", "pnbm-sgd")
 """Methods of models that a case may start from."""
@@ -68,7 +68,7 @@ def _copy(begun: Path, folder: Path) -> None:
             shutil.copy(path, folder / path.name)
 
 
-def _broken(case: Case, shown: Shown) -> list[str]:
+def _broken(case: Case, shown: Revealed) -> list[str]:
     """A fit is made, or refused with a reason before anything is charged."""
     if shown.status == 0:
         return []

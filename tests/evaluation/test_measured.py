@@ -118,7 +118,7 @@ def _silent() -> type:
 
 def test_a_model_that_stays_silent_has_no_error(on: Prepared) -> None:
     flat = np.zeros(30)
-    quiet = _silent()(flat, flat, own=False, rates=True)
+    quiet = _silent()(flat, flat, user_shift=False, rates=True)
     assert "rmse" not in measured(quiet, on).sums
 
 

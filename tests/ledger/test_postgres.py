@@ -219,8 +219,8 @@ def clerk(postgres, url: str) -> str:
 def test_a_clerk_charges_and_verifies(url: str, clerk: str) -> None:
     receipt = charge(open_book(clerk), laplace(1))
     open_book(clerk).commit(receipt, ARTEFACT)
-    open_book(clerk, "neighbour_of").fingerprint(b"the ratings")
-    charge(open_book(clerk, "neighbour_of"), laplace(1))
+    open_book(clerk, "other").fingerprint(b"the ratings")
+    charge(open_book(clerk, "other"), laplace(1))
     assert open_book(clerk).verify().entries == 3
     check_parts(open_book(clerk))
     assert "'other'" in (open_book(clerk).fingerprint(b"the ratings") or "")
@@ -409,7 +409,7 @@ def first_format(postgres, url: str) -> None:
 def test_a_ledger_of_before_takes_its_rights_back(postgres, url: str) -> None:
     """A clerk who could insert may charge instead, once the owner has charged."""
     charge(open_book(url), laplace(1))
-    charge(open_book(url, "neighbour_of"), laplace(1))
+    charge(open_book(url, "other"), laplace(1))
     first_format(postgres, url)
     clerk = url.replace("tacit@", "clerk@")
     assert open_book(clerk).verify().entries == 1

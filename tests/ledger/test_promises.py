@@ -86,7 +86,7 @@ def test_known_data_under_another_name_are_refused_beside_a_cap(ledger, capped):
     with pytest.raises(BudgetError, match="other_people=True"):
         make(ledger, population="other")
     made = make(ledger, population="other", other_people=True)
-    kinds = [e.kind for e in tacit.open_book(ledger, "neighbour_of").entries()]
+    kinds = [e.kind for e in tacit.open_book(ledger, "other").entries()]
     assert kinds[-3:] == ["people", "reserve", "commit"]
     assert made.statement.certified == "certified"
 

@@ -96,7 +96,7 @@ def test_few_own_ratings_make_neighbours_and_factors_agree(split):
     assert told.rating == pytest.approx(near[40], abs=1e-5)
 
 
-class TestKeptNeighbours(MethodTests):
+class TestStoredNeighbours(MethodTests):
     """A few neighbours of each item instead of the rank-k factor."""
 
     method = CovarianceKNN

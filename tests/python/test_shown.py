@@ -55,7 +55,7 @@ def test_results_are_shown_in_a_few_words(bias, place, choice):
         assert "0x" not in repr(each)
         assert each._repr_html_().startswith("<p")
     assert "verified" in repr(verdict)
-    assert "of 'other'" in repr(tacit.open_book(place, "neighbour_of").cap(3))
+    assert "of 'other'" in repr(tacit.open_book(place, "other").cap(3))
     assert "default" in repr(book)
     table = str(choice).splitlines()
     assert len(table) == 4
