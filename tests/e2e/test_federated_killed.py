@@ -34,12 +34,12 @@ KILLED = """
 import os, signal
 from pathlib import Path
 from tacit.cli.main import main
-from tacit.federation.server import calls
+from tacit.federation.server import conductor
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.remote import RemoteAggregator
 from tacit.federation.server.rounds import Rounds
 
-calls.TOGETHER = 2
+conductor.TOGETHER = 2
 left = Path(os.environ["KILL_POINTS"])
 
 def reached(name):
