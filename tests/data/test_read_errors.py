@@ -126,6 +126,14 @@ def test_utf_16(tmp_path: Path) -> None:
         read(path, (1, 5))
 
 
+def test_a_first_line_without_end_is_told_as_one(tmp_path: Path) -> None:
+    """Where the look at it ends, a letter of two bytes may be cut in half: no other encoding."""
+    path = tmp_path / "r.csv"
+    path.write_text("user,item,rating," + "é" * 70_000 + "\n1,2,3\n2,2,3\n")
+    with pytest.raises(DataError, match="line 1 is longer than 64 kilobytes"):
+        read(path, (1, 5))
+
+
 def test_a_gzip_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.gz"
     rows = "".join(f"{k},{k * 7919 % 10007},3\n" for k in range(60_000))

@@ -25,6 +25,7 @@ from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import (
     AROUND,
     BLANKS,
+    MARK,
     QUOTES,
     UNIT,
     Dialect,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 PATIENCE = 3
 """Blocks after the first that polars has read before the byte parser would have loaded."""
 NEWLINE, QUOTE = 10, 34
+BEGINS = re.compile(rb"(?m)^" + MARK.encode() + rb"(?=[ \t]*[^ \t\n])")
+"""A mark of byte order that begins a line which holds more."""
 
 
 def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, table: Table) -> None:
@@ -86,8 +89,8 @@ def _blocks(
 def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
     from tacit.kernels.parse import rows  # compiled on first use
 
-    if not data.isascii():  # the other way checks the encoding
-        return None
+    if not data.isascii() or (len(dialect.delimiter) > 1 and UNIT.encode() in data):
+        return None  # the other way checks the encoding, and refuses the character
     kinds = np.zeros(dialect.width, np.int8)
     for kind, role in enumerate(("user", "item", "rating", "time"), start=1):
         if role in roles.used():
@@ -135,6 +138,8 @@ class BlockReader:
         if self.dialect.encoding != "utf-8":
             data = data.decode(self.dialect.encoding).encode()
         data = plain_ends(data)
+        if MARK.encode() in data:  # polars drops it where a block begins, and nowhere else
+            data = BEGINS.sub(b"", data)
         if self.dialect.quoted:
             if b'"' in data and not closed(data, self.mark):
                 return self.closing(data, line)
