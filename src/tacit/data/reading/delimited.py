@@ -187,8 +187,7 @@ class BlockReader:
                 io.BytesIO(data),
                 has_header=False,
                 schema=dict.fromkeys(names, pl.String),
-                columns=[names[k] for k in sorted(used.values())],
-                separator=self.mark,
+                separator=self.mark,  # all columns: of some it would pass over what is too much
                 quote_char='"' if self.dialect.quoted and b'"' in data else None,
             )
             cells = {role: frame.get_column(names[k]) for role, k in used.items()}
