@@ -341,6 +341,22 @@ def test_where_a_block_ends_decides_nothing(
         tacit.read(path, scale=(1, 5))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_of_any_end_ends_a_block(
+    end: str, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of a file of `\r` is no line that is too long."""
+    monkeypatch.setattr(files, "LONGEST_LINE", 50)
+    lines = ["user,item,rating"] + [f"{k},{k % 3},4" for k in range(40)]
+    data = (end.join(lines) + end).encode()
+    path = tmp_path / "r.csv"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    for size in (1, 2, *range(16, 27)):
+        monkeypatch.setattr(files.text_chunks, "__defaults__", (size,))
+        assert tacit.read(path, scale=(1, 5)).n_users == 40
+
+
 def test_a_refusal_names_its_line(tmp_path: Path) -> None:
     """Of the tables above, those in which she is to blame."""
     for seed in range(MANY):

@@ -14,8 +14,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import BufferedReader
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ from tacit.data.reading.dialect import (
     plain_ends,
 )
 from tacit.data.reading.faults import cell_fault
-from tacit.data.reading.files import Stream, count_lines, text_chunks
+from tacit.data.reading.files import LINE_END, Stream, count_lines, text_chunks
 from tacit.data.reading.table import Table
 from tacit.errors import DataError, format_location
 
@@ -64,7 +65,7 @@ def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, tabl
 
 
 def _blocks(
-    stream: IO[bytes], label: str, skip: int, reader: _Reader
+    stream: BufferedReader, label: str, skip: int, reader: _Reader
 ) -> Iterator[tuple[bytes, Any]]:
     """Blocks of lines, each with what the byte parser made of it (None: nothing)."""
     chunks = text_chunks(stream, label)
@@ -101,7 +102,7 @@ def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
 def drop_lines(data: bytes, count: int) -> bytes:
     """Without its first lines, whatever ends them."""
     for _ in range(count):
-        line_end = re.search(rb"\r\n|\r|\n", data)
+        line_end = LINE_END.search(data)
         data = data[line_end.end() :] if line_end else b""
     return data
 
