@@ -93,6 +93,14 @@ def test_bad_cells(make: Any, column: str, values: list[Any], message: str) -> N
     assert "54321" not in str(caught.value)
 
 
+@pytest.mark.parametrize("cell", ["\ud800x", 10**5000], ids=["half a letter", "digits"])
+def test_a_cell_that_has_no_text(cell: object) -> None:
+    """Python's own errors would show it."""
+    frame = pd.DataFrame({**DATA, "user": pd.Series([7, cell, "b"], dtype=object)})
+    with pytest.raises(DataError, match="row 2, column user: a cell that cannot be written"):
+        read(frame, (1, 5))
+
+
 def test_an_empty_frame() -> None:
     with pytest.raises(DataError, match="no row"):
         read(pl.DataFrame({"user": [], "item": [], "rating": []}), (1, 5))

@@ -126,6 +126,27 @@ def test_utf_16(tmp_path: Path) -> None:
         read(path, (1, 5))
 
 
+@pytest.mark.parametrize("header", ["user,item,rating,note", "note,user,item,rating"])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_too_many_fields_beside_a_column_that_is_not_read(
+    tmp_path: Path, header: str, quote: str
+) -> None:
+    """An unquoted decimal comma must not move a row by a field."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"{header}\n1,2,3,4\n54321,2,{quote}3{quote},5,4\n2,2,3,4\n")
+    with pytest.raises(DataError, match="too many fields: 5 instead of 4") as caught:
+        read(path, (1, 5))
+    assert caught.value.place == f"{path}, line 3"
+
+
+def test_a_first_line_without_end_is_told_as_one(tmp_path: Path) -> None:
+    """Where the look at it ends, a letter of two bytes may be cut in half: no other encoding."""
+    path = tmp_path / "r.csv"
+    path.write_text("user,item,rating," + "é" * 70_000 + "\n1,2,3\n2,2,3\n")
+    with pytest.raises(DataError, match="line 1 is longer than 64 kilobytes"):
+        read(path, (1, 5))
+
+
 def test_a_gzip_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.gz"
     rows = "".join(f"{k},{k * 7919 % 10007},3\n" for k in range(60_000))

@@ -325,6 +325,38 @@ def test_hostile_tables_are_refused_or_read_line_by_line(tmp_path: Path) -> None
     assert MANY / 5 < read < MANY
 
 
+@pytest.mark.parametrize("size", [1 << 20, 1])
+def test_where_a_block_ends_decides_nothing(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mark of byte order before a line (files put behind each other), and a control character
+    in a column that is not read."""
+    monkeypatch.setattr(files.text_chunks, "__defaults__", (size,))
+    monkeypatch.setattr(delimited, "PATIENCE", 0)
+    path = tmp_path / "r.csv"
+    path.write_text("rating,user,item\n3,a,b\n4,b,c\n\ufeff5,c,d\n2,d,b\n")
+    assert tacit.read(path, scale=(1, 5)).n_users == 4
+    path.write_text("user::item::rating::note\n1::2::3::x\n2::2::3::y\n3::2::3::\x1f\n")
+    with pytest.raises(UsageError, match="line 4: a control character"):
+        tacit.read(path, scale=(1, 5))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_of_any_end_ends_a_block(
+    end: str, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of a file of `\r` is no line that is too long."""
+    monkeypatch.setattr(files, "LONGEST_LINE", 50)
+    lines = ["user,item,rating"] + [f"{k},{k % 3},4" for k in range(40)]
+    data = (end.join(lines) + end).encode()
+    path = tmp_path / "r.csv"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    for size in (1, 2, *range(16, 27)):
+        monkeypatch.setattr(files.text_chunks, "__defaults__", (size,))
+        assert tacit.read(path, scale=(1, 5)).n_users == 40
+
+
 def test_a_refusal_names_its_line(tmp_path: Path) -> None:
     """Of the tables above, those in which she is to blame."""
     for seed in range(MANY):

@@ -13,7 +13,15 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.no_effect import refuse_no_effect
-from tacit.cli.options import json_option, ledger_options, note
+from tacit.cli.options import (
+    TABLE,
+    columns_option,
+    json_option,
+    ledger_options,
+    note,
+    read_table,
+    table_options,
+)
 from tacit.cli.overwrite import may_write
 from tacit.cli.parse import parse_settings
 from tacit.cli.show import print_json, progress, say, table
@@ -99,6 +107,8 @@ if TYPE_CHECKING:
 @click.option(
     "--scale", metavar="LOW,HIGH", help="With --ratings: lowest and highest possible rating."
 )
+@columns_option
+@table_options
 @click.option(
     "--owner-only",
     is_flag=True,
@@ -360,7 +370,11 @@ def ground_of(subject: str | None, options: dict[str, Any]) -> tuple[Ground, Mod
     settings = parse_settings(options.pop("settings"), "--set")
     data_options = {
         name: options.pop(name)
-        for name in ("ratings", "scale", "owner_only", "ledger", "population")
+        for name in (
+            *("ratings", "scale", "columns"),
+            *TABLE,
+            *("owner_only", "ledger", "population"),
+        )
     }
     usual = QUICK if quick else WHOLE
     fresh = usual.fresh if fresh is None else fresh
@@ -371,12 +385,10 @@ def ground_of(subject: str | None, options: dict[str, Any]) -> tuple[Ground, Mod
 
         model = load(subject)
     if data_options["ratings"] is not None:
-        from tacit.cli.parse import parse_scale
-        from tacit.data.read import read
         from tacit.fitting.publish import book_evaluation
 
         note("NOT PRIVATE: what this audit prints is for the owner only")
-        ratings = read(data_options["ratings"], scale=parse_scale(data_options["scale"]))
+        ratings = read_table(data_options["ratings"], data_options)
         book_evaluation(
             data_options["ledger"],
             data_options["population"],

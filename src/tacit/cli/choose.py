@@ -13,6 +13,7 @@ from tacit.cli.options import (
     ledger_options,
     run_options,
     shape_options,
+    table_options,
     usual_method_option,
 )
 from tacit.cli.overwrite import may_write
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 )
 @click.option("--report", metavar="PAGE.html", help="Write the answer as a page of words.")
 @click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
+@table_options
 @run_options
 @ledger_options
 @json_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import method_options, read_data
+from tacit.cli.options import declared_scale, method_options, read_data
 from tacit.cli.parse import parse_scale, parse_settings
 from tacit.cli.show import progress
 from tacit.errors import SettingError
@@ -98,12 +98,11 @@ def _looked_at(options: dict[str, Any]) -> tuple[Ratings | None, Catalogue | Non
             remedy="leave --ratings out to use invented people; say --public-ratings if "
             "everybody may see them; or --owner-only to book it and keep the answer",
         )
-    defaults = {"duplicates": "last", "layout": None}
-    scale = None if options["scale"] == "1,5" else options["scale"]
     items = options["items"]
     item_file = None if items is None or items.isdigit() else items
     ratings_and_items = read_data(
-        options["ratings"], options | defaults | {"scale": scale, "items": item_file}
+        options["ratings"],
+        options | {"duplicates": "last", "scale": declared_scale(options), "items": item_file},
     )
     if not public:
         from tacit.fitting.publish import book_evaluation

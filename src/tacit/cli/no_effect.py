@@ -49,6 +49,8 @@ RELEASING = (
     *("duplicates", "layout", "threads", "overwrite"),
     *("columns", "header", "delimiter", "dates", "decimal", "encoding"),
 )
+READ = ("layout", "header", "delimiter", "dates", "decimal", "encoding")
+"""What is declared of a file of ratings, without its columns."""
 TABLED = ("*", "what", "gauntlet", "claims", "quick", "mistake", "out")
 SEEN = ("*", "parties", "epsilon", "delta", "unit", "planted")
 LISTS = ("*", "lists", "canaries", "epsilon", "delta", "unit")
@@ -175,7 +177,7 @@ TABLE = (
         "audit",
         "is for --ratings",
         lambda options: not _own_people(options),
-        ("scale", "owner_only", *BOOKED),
+        ("scale", "columns", *READ, "owner_only", *BOOKED),
     ),
     NoEffect("audit", "is for --out", _lacks("out"), ("overwrite",)),
     NoEffect(
@@ -205,8 +207,9 @@ TABLE = (
         "choose",
         "is for --ratings",
         lambda options: not _own_people(options),
-        ("public_ratings", "owner_only", *BOOKED),
+        ("public_ratings", "owner_only", *READ, *BOOKED),
     ),
+    NoEffect("plan", "is for --ratings", lambda options: not _own_people(options), READ),
     NoEffect(
         "choose",
         "has no effect with --public-ratings: nothing is booked",

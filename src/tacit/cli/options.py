@@ -115,6 +115,21 @@ written_options: Callable[[F], F] = several(
 )
 """How a table of text is written, where nothing but its rows would show it."""
 WRITTEN = ("header", "delimiter", "dates", "decimal", "encoding")
+columns_option = click.option(
+    "--columns",
+    multiple=True,
+    metavar="ROLE=NAME",
+    help="Which column is user, item, rating or time, by name or number; of the "
+    "catalogue: item, title, tags. time=none reads none.",
+)
+table_options: Callable[[F], F] = several(
+    click.option(
+        "--layout", metavar="NAME", help="Name the file's layout instead of detecting it."
+    ),
+    written_options,
+)
+"""What is declared of a file of ratings; every command that reads one takes it."""
+TABLE = ("layout", *WRITTEN)
 data_options: Callable[[F], F] = several(
     click.option(
         "--scale",
@@ -142,17 +157,8 @@ data_options: Callable[[F], F] = several(
         show_default=True,
         help="What a second rating of one item by one person means.",
     ),
-    click.option(
-        "--columns",
-        multiple=True,
-        metavar="ROLE=NAME",
-        help="Which column is user, item, rating or time, by name or number; of the "
-        "catalogue: item, title, tags. time=none reads none.",
-    ),
-    click.option(
-        "--layout", metavar="NAME", help="Name the file's layout instead of detecting it."
-    ),
-    written_options,
+    columns_option,
+    table_options,
 )
 shape_options: Callable[[F], F] = several(
     click.option(
@@ -162,7 +168,8 @@ shape_options: Callable[[F], F] = several(
         "--columns",
         multiple=True,
         metavar="ROLE=NAME",
-        help="Which column of --items is item, title or tags; as `fit` has it.",
+        help="Which column of --items is item, title or tags, and of --ratings user, item, "
+        "rating or time; as `fit` has it.",
     ),
     positive_option,
     click.option(
@@ -321,6 +328,29 @@ def as_written(options: dict[str, Any]) -> dict[str, Any]:
     if said["header"] is not None:
         said["header"] = said["header"] == "yes"
     return said
+
+
+def declared_scale(options: dict[str, Any]) -> str | None:
+    """The scale of a file of ratings where somebody has said it: the default is for people whom
+    nobody has shown."""
+    source = click.get_current_context().get_parameter_source("scale")
+    return None if source is click.core.ParameterSource.DEFAULT else options["scale"]
+
+
+def read_table(path: str, options: dict[str, Any]) -> Ratings:
+    """The ratings of a file beside which no catalogue is given; the owner is told what was
+    noticed."""
+    from tacit.data.read import read
+
+    ratings = read(
+        path,
+        parse_scale(options["scale"]),
+        layout=options["layout"],
+        columns=parse_columns(options["columns"]) or None,
+        **as_written(options),
+    )
+    note_reading(ratings, "last")
+    return ratings
 
 
 def tell_items(items: Catalogue) -> None:

@@ -29,11 +29,12 @@ OWNER = "; for the owner only"
 def public_people(
     ratings: str, path: str | None, description: str | None, options: dict[str, Any]
 ) -> PublicPeople:
-    """The people of a file who are public. It may be of another layout than the ratings."""
+    """The people of a file who are public. It may be of another layout than the ratings, so
+    that what is declared of those does not hold for it."""
     from tacit.data.inputs import as_catalogue
     from tacit.data.public import PublicPeople
     from tacit.data.read import read
-    from tacit.errors import SettingError
+    from tacit.errors import DataError, SettingError
 
     if path is None:
         raise SettingError(
@@ -51,7 +52,18 @@ def public_people(
             remedy="give the ratings of people who are public, or leave --public out",
         )
     items = as_catalogue(options["public_items"])
-    return PublicPeople(read(path, parse_scale(options["scale"])), description or "", items)
+    try:
+        public = read(path, parse_scale(options["scale"]))
+    except DataError as error:
+        raise DataError(
+            error.message,
+            place=error.place,
+            remedy="correct the file of --public; where it is written otherwise than a table "
+            "with a header, `tacit pack` it with what is to be said of it, and name the pack",
+        ) from None
+    if public.notes.columns:
+        note(f"--public: {public.notes.columns[0]}")
+    return PublicPeople(public, description or "", items)
 
 
 def _same_file(one: str, other: str) -> bool:

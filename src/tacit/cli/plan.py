@@ -14,6 +14,7 @@ from tacit.cli.options import (
     ledger_options,
     run_options,
     shape_options,
+    table_options,
     usual_method_option,
 )
 from tacit.cli.overwrite import may_write
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Also forecast what privacy costs.",
 )
+@table_options
 @run_options
 @ledger_options
 @json_option
@@ -220,7 +222,7 @@ def _public(order: Order, request: dict[str, Any]) -> Facts:
 
 def _facts_of_ratings(order: Order, request: dict[str, Any]) -> Facts:
     """The same from a file of ratings, where who rated what is public."""
-    from tacit.cli.options import read_data
+    from tacit.cli.options import declared_scale, read_data
     from tacit.engine import make_engine
     from tacit.errors import SettingError
     from tacit.fitting.align import align
@@ -236,8 +238,8 @@ def _facts_of_ratings(order: Order, request: dict[str, Any]) -> Facts:
             "--items is a count, and --ratings shows the items",
             remedy="leave --items out, or give a file",
         )
-    defaults = {"duplicates": "last", "layout": None}
-    data, items = read_data(request["ratings"], request | defaults)
+    facts = {"duplicates": "last", "scale": declared_scale(request)}
+    data, items = read_data(request["ratings"], request | facts)
     execution = replace(order.how, engine=order.runs_on)
     engine = make_engine(data, execution, printed=order.calibration != "sound")
     catalogue = align(order, data.schema, data, items, engine)

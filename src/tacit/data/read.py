@@ -263,22 +263,22 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredT
         raise spreadsheet(part.label)
     is_complete = len(head) < HEAD
     if not is_complete:
-        head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1] or head
+        head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
     written = said.of(layout)
     encoding = written.encoding or "utf-8"
     lines = decode(head, part.label, encoding).split("\n")
     line = next((k for k, each in enumerate(lines, start=1) if not is_blank(each)), None)
+    if line is None and not is_complete:
+        raise DataError(
+            f"line {len(lines)} is longer than {HEAD >> 10} kilobytes",
+            place=part.label,
+            remedy="check that it is a table of lines",
+        )
     if line is None:
         raise DataError(
             "the file is empty",
             place=part.label,
             remedy="give a file with at least one row of data",
-        )
-    if not is_complete and line == len(lines):
-        raise DataError(
-            f"line {line} is longer than {HEAD >> 10} kilobytes",
-            place=part.label,
-            remedy="check that it is a table of lines",
         )
     first = lines[line - 1]
     headless = said.header is False or (

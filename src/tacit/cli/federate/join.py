@@ -12,8 +12,15 @@ import click
 from tacit.cli.federate.secret import insecure_option, papers_of, papers_options, token_file_option
 from tacit.cli.grouped import Command
 from tacit.cli.no_effect import refuse_no_effect
-from tacit.cli.options import F, json_option, note, several
-from tacit.cli.parse import parse_scale
+from tacit.cli.options import (
+    F,
+    columns_option,
+    json_option,
+    note,
+    read_table,
+    several,
+    table_options,
+)
 from tacit.cli.show import say
 from tacit.units import UNITS
 
@@ -194,6 +201,8 @@ def _tell_spent(home: Path) -> None:
 )
 @click.option("--devices", type=int, metavar="N", help="Only the first N people.")
 @click.option("--scale", metavar="LOW,HIGH")
+@columns_option
+@table_options
 @click.option("--rounds", type=int, metavar="N", help="Leave after answering N rounds.")
 @click.option(
     "--vanish", default=0.0, show_default=True, help="Chance of leaving a round unanswered."
@@ -205,12 +214,11 @@ def fleet(url: str, data: str, as_json: bool, **o: Any) -> None:
     """Many real devices in one process, for tests and trials."""
     import asyncio
 
-    from tacit.data.read import read
     from tacit.federation.device.fleet import run_fleet
     from tacit.federation.protocol.long_running import leave_what_is_loaded
 
     refuse_no_effect()
-    ratings = read(data, parse_scale(o["scale"]))
+    ratings = read_table(data, o)
     try:
         import uvloop
 

@@ -14,8 +14,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import BufferedReader
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from tacit.data.reading.columns import Roles
 from tacit.data.reading.dialect import (
     AROUND,
     BLANKS,
+    MARK,
     QUOTES,
     UNIT,
     Dialect,
@@ -35,7 +37,7 @@ from tacit.data.reading.dialect import (
     plain_ends,
 )
 from tacit.data.reading.faults import cell_fault
-from tacit.data.reading.files import Stream, count_lines, text_chunks
+from tacit.data.reading.files import LINE_END, Stream, count_lines, text_chunks
 from tacit.data.reading.table import Table
 from tacit.errors import DataError, format_location
 
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 PATIENCE = 3
 """Blocks after the first that polars has read before the byte parser would have loaded."""
 NEWLINE, QUOTE = 10, 34
+BEGINS = re.compile(rb"(?m)^" + MARK.encode() + rb"(?=[ \t]*[^ \t\n])")
+"""A mark of byte order that begins a line which holds more."""
 
 
 def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, table: Table) -> None:
@@ -61,7 +65,7 @@ def read_delimited(part: Stream, dialect: Dialect, roles: Roles, skip: int, tabl
 
 
 def _blocks(
-    stream: IO[bytes], label: str, skip: int, reader: _Reader
+    stream: BufferedReader, label: str, skip: int, reader: _Reader
 ) -> Iterator[tuple[bytes, Any]]:
     """Blocks of lines, each with what the byte parser made of it (None: nothing)."""
     chunks = text_chunks(stream, label)
@@ -86,8 +90,8 @@ def _blocks(
 def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
     from tacit.kernels.parse import rows  # compiled on first use
 
-    if not data.isascii():  # the other way checks the encoding
-        return None
+    if not data.isascii() or (len(dialect.delimiter) > 1 and UNIT.encode() in data):
+        return None  # the other way checks the encoding, and refuses the character
     kinds = np.zeros(dialect.width, np.int8)
     for kind, role in enumerate(("user", "item", "rating", "time"), start=1):
         if role in roles.used():
@@ -98,7 +102,7 @@ def _parse(data: bytes, dialect: Dialect, roles: Roles) -> Any:
 def drop_lines(data: bytes, count: int) -> bytes:
     """Without its first lines, whatever ends them."""
     for _ in range(count):
-        line_end = re.search(rb"\r\n|\r|\n", data)
+        line_end = LINE_END.search(data)
         data = data[line_end.end() :] if line_end else b""
     return data
 
@@ -135,6 +139,8 @@ class BlockReader:
         if self.dialect.encoding != "utf-8":
             data = data.decode(self.dialect.encoding).encode()
         data = plain_ends(data)
+        if MARK.encode() in data:  # polars drops it where a block begins, and nowhere else
+            data = BEGINS.sub(b"", data)
         if self.dialect.quoted:
             if b'"' in data and not closed(data, self.mark):
                 return self.closing(data, line)
@@ -182,8 +188,7 @@ class BlockReader:
                 io.BytesIO(data),
                 has_header=False,
                 schema=dict.fromkeys(names, pl.String),
-                columns=[names[k] for k in sorted(used.values())],
-                separator=self.mark,
+                separator=self.mark,  # all columns: of some it would pass over what is too much
                 quote_char='"' if self.dialect.quoted and b'"' in data else None,
             )
             cells = {role: frame.get_column(names[k]) for role, k in used.items()}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import tarfile
 import zipfile
@@ -36,6 +37,7 @@ reused, not mapped anew."""
 
 LONGEST_LINE = 1 << 24
 """Bytes of one line."""
+LINE_END = re.compile(rb"\r\n|\r|\n")
 DEEPEST = 2
 """Archives within each other: the Netflix download is a tar in a tar."""
 
@@ -236,12 +238,10 @@ def spreadsheet(label: str) -> DataError:
     )
 
 
-def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[bytes]:
+def text_chunks(stream: io.BufferedReader, label: str, size: int = CHUNK) -> Iterator[bytes]:
     """Blocks of whole lines, each ending in a line end."""
     lines = 0
-    compressed = not isinstance(stream, io.BufferedReader) or isinstance(
-        stream.raw, CountedStream
-    )  # else it cannot break
+    compressed = isinstance(stream.raw, CountedStream)  # else it cannot break
     while True:
         try:
             block = stream.read(size)
@@ -259,16 +259,24 @@ def text_chunks(stream: IO[bytes], label: str, size: int = CHUNK) -> Iterator[by
         lines += count_lines(block) if compressed else 0
 
 
-def rest_of_line(stream: IO[bytes], label: str) -> bytes:
-    """Up to the next line end."""
-    remainder = stream.readline(LONGEST_LINE)
-    if len(remainder) >= LONGEST_LINE:
-        raise DataError(
-            f"a line is longer than {LONGEST_LINE >> 20} megabytes",
-            place=label,
-            remedy="check that it is a table of lines",
-        )
-    return remainder
+def rest_of_line(stream: io.BufferedReader, label: str) -> bytes:
+    """Up to the next line end of any kind, and with it."""
+    parts: list[bytes] = []
+    size = 0
+    end = None
+    while end is None and (ahead := stream.peek()):
+        end = LINE_END.search(ahead)
+        parts.append(stream.read(len(ahead) if end is None else end.end()))
+        size += len(parts[-1])
+        if size >= LONGEST_LINE:
+            raise DataError(
+                f"a line is longer than {LONGEST_LINE >> 20} megabytes",
+                place=label,
+                remedy="check that it is a table of lines",
+            )
+    if parts and parts[-1].endswith(b"\r") and stream.peek()[:1] == b"\n":
+        parts.append(stream.read(1))
+    return b"".join(parts)
 
 
 def count_lines(data: bytes) -> int:

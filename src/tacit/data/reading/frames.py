@@ -105,8 +105,16 @@ def column(name: str, series: Any) -> pl.Series:
     if kind in WIDE:
         wide = {"i": pl.Int64, "u": pl.UInt64, "f": pl.Float64}
         return pl.Series(name, values, wide[kind])
-    texts = [None if value is None else text_of(value) for value in values]
-    return pl.Series(name, texts, pl.String)
+    try:
+        texts = [None if value is None else text_of(value) for value in values]
+        return pl.Series(name, texts, pl.String)
+    except ValueError:
+        row = next((row for row, value in enumerate(values, start=1) if not has_text(value)), 0)
+        raise DataError(
+            "a cell that cannot be written as text",
+            place=f"{FRAME}, row {row}, column {name}",
+            remedy="correct or remove the row",
+        ) from None
 
 
 def text_of(value: object) -> str:
@@ -116,6 +124,16 @@ def text_of(value: object) -> str:
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) <= EXACT else str(value)
     return str(value)
+
+
+def has_text(value: object) -> bool:
+    """Whether a cell can be written: half of a surrogate pair cannot, nor a number of more
+    digits than Python writes."""
+    try:
+        text_of(value).encode()
+    except ValueError:
+        return False
+    return True
 
 
 def read_frame(
