@@ -1,7 +1,8 @@
 """One connection over HTTP: its headers are short and come soon, and its answers are read.
 
 uvicorn waits for ever for the rest of a header, for the rest of a body that nobody reads, and
-for a peer that does not read. Here each of them has an end.
+for a peer that does not read, and it keeps every request that waits for those before it and every
+trailer of a body. Here each of them has an end.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ HEADER_SECONDS = 10.0
 """From `accept` to the end of the first header, TLS included; later for each header, and for the
 rest of a body after its answer."""
 HEADER_BYTES = 16 << 10
+"""Of a header; and of all that comes around a body: trailers, and what is said of chunks."""
+CHUNK_BYTES = 7
+"""Around a chunk of up to 4 KB, which count as its body."""
+MOST_QUEUED = 16
+"""Requests of one connection that wait for those before them. After these it is closed, and who
+has no answer to a later one asks again."""
 WRITE_SECONDS = 20.0
 """In which a peer has to read some of an answer."""
 WRITE_BYTES = 16 << 10
@@ -36,6 +43,10 @@ class Guarded(HttpToolsProtocol):
         """Whether a header is on its way, or may be."""
         self._ended = False
         """Whether a message ended in the bytes that came last."""
+        self._begun = False
+        """Whether a header ended in them."""
+        self._around = 0
+        """Bytes that came around the present body."""
         self._refused = False
         self._looks: asyncio.TimerHandle | None = None
         self._left = 0
@@ -62,17 +73,34 @@ class Guarded(HttpToolsProtocol):
             return
         if self._reading:
             self.seat.expect(HEADER_SECONDS)
-        self._ended = False
+        self._ended = self._begun = False
         super().data_received(data)
+        if self._refused:
+            return
         if self._reading and not self._ended:  # else these bytes were a message, for the most part
             self._head += len(data)
             if self._head > HEADER_BYTES:
                 self._refuse()
+        elif not self._reading and not self._begun:
+            self._around += len(data)
+            if self._around > HEADER_BYTES:
+                self._refused = True
+                self.seat.hang_up()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Not a trailer, which nobody asks for."""
+        if self._reading:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Within their limits, or refused."""
         self.seat.relax()
-        self._head, self._reading = 0, False
+        self._head = self._around = 0
+        self._reading, self._begun = False, True
+        if len(self.pipeline) >= MOST_QUEUED:
+            self._refused = True
+            self.cycle.keep_alive = False
+            return
         if not self.transport.get_write_buffer_size():
             self._drained = True
         lines = sum(len(name) + len(value) + len(b": \r\n") for name, value in self.headers)
@@ -90,8 +118,13 @@ class Guarded(HttpToolsProtocol):
             self.seat.relax()
             self._work()
 
+    def on_chunk_header(self) -> None:
+        """Its size is no more than it needs."""
+        self._around -= CHUNK_BYTES
+
     def on_body(self, body: bytes) -> None:
         """Not of a request that was refused."""
+        self._around -= 0 if self._begun else len(body)
         if not self._refused:
             super().on_body(body)
 
