@@ -20,14 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.kernels.compiled import njit
-from tacit.repr import shapes
 
 ITEM_PULL, ITEM_PRIOR = 0.3, 10.0
 """An item's offset moves by ITEM_PULL errors in (raters + ITEM_PRIOR): the mean error of a
 row, shrunk."""
 
 
-class RowGuess(NamedTuple):
+class _RowGuess(NamedTuple):
     """One person's rating of one item, predicted from her others."""
 
     value: Any
@@ -35,7 +34,6 @@ class RowGuess(NamedTuple):
     """How many of her other items are neighbours."""
     divisor: Any
     """Total of their similarities, or the floor."""
-    __repr__ = shapes
 
 
 @njit(cache=True, nogil=True)
@@ -141,10 +139,10 @@ def row_gradient(
         mean = weighted / size
         for c in range(count):
             slopes[c] = (slopes[c] - np.sign(row[slots[c]]) * mean) / size
-        return RowGuess(level + mean, count, size)
+        return _RowGuess(level + mean, count, size)
     for c in range(count):
         slopes[c] /= floor
-    return RowGuess(level + weighted / floor, count, floor)
+    return _RowGuess(level + weighted / floor, count, floor)
 
 
 @njit(cache=True, nogil=True)

@@ -75,7 +75,7 @@ class Guarded(HttpToolsProtocol):
             self.seat.expect(HEADER_SECONDS)
         self._ended = self._begun = False
         super().data_received(data)
-        if self._refused:
+        if self._is_refused():
             return
         if self._reading and not self._ended:  # else these bytes were a message, for the most part
             self._head += len(data)
@@ -86,6 +86,10 @@ class Guarded(HttpToolsProtocol):
             if self._around > HEADER_BYTES:
                 self._refused = True
                 self.seat.hang_up()
+
+    def _is_refused(self) -> bool:
+        """What parsing may have changed."""
+        return self._refused
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Not a trailer, which nobody asks for."""
