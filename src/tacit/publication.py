@@ -68,7 +68,7 @@ class Reservation:
             raise
         return staged
 
-    def place(self, staged: Path) -> None:
+    def put(self, staged: Path) -> None:
         """Put a staged folder in the place of the target, in one step. An error leaves the
         staged folder as it is, and the target as it was, unless it is `NotDurable`."""
         old = None

@@ -91,7 +91,7 @@ class Round:
         none = dict.fromkeys(NAMES, np.zeros(0, np.uint32))
         publics = dict.fromkeys(NAMES, bytes(32))
         attempt = Attempt(0, 0, "ab" * 16, "cd" * 16, none, publics)
-        told = self.made.scheme.tell(attempt, self.made.state(unpack_state(STATE)), None, b"")
+        told = self.made.scheme.brief(attempt, self.made.state(unpack_state(STATE)), None, b"")
         return unmask(self.made, attempt, told, found, lambda _: self.key, float(PEOPLE))
 
     def mean(self, opened: Opened) -> float:

@@ -145,7 +145,7 @@ class Round:
         round_ = self.made.round(0)
         given = round_.contribute(self.device._block(round_), State(people=float(LEAST)))
         part = round_.parts[0]
-        return self.device._whole(part, self.layout, given[part.name], 2)
+        return self.device._weighted_integers(part, self.layout, given[part.name], 2)
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def release(round_: Round, found: bytes) -> Opened:
     attempt = Attempt(0, 0, "ab" * 16, "cd" * 16, names, publics)
     made, people = round_.made, float(LEAST)
     state = made.state(unpack_state(round_.state))
-    told = made.scheme.tell(attempt, state, None, b"")
+    told = made.scheme.brief(attempt, state, None, b"")
     return unmask(made, attempt, told, found, lambda _: round_.key, people)
 
 

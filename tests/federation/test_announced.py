@@ -103,7 +103,7 @@ def begin(
         kept = await rounds.begin(where, told)
         left = [each for each in where.joined if each not in kept.payloads]
         if left[:most]:
-            await rounds.tell(where, kept, left[:most])
+            await rounds.record_briefing(where, kept, left[:most])
         return kept
 
     return asyncio.run(run())

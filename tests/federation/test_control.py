@@ -87,7 +87,7 @@ class Server:
             else:
                 control.order(session, TASK.name, name, value)
 
-        self.store.now(work)
+        self.store.write_blocking(work)
 
 
 @pytest.fixture
@@ -232,10 +232,10 @@ def test_an_aggregator_lists_its_rounds(tmp_path) -> None:
     try:
         for number, status in enumerate(("given up", "revealed", "open")):
             row = ("ab" * 16, number // 2, number, b"", 2, status)
-            store.now(
+            store.write_blocking(
                 lambda s, row=row: s.run("INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, NULL)", *row)
             )
-        (found,) = store.now(uploads.standing)
+        (found,) = store.write_blocking(uploads.standing)
         assert found == ("ab" * 16, 1, 1, 1, 1, 0)
     finally:
         store.close()

@@ -95,7 +95,7 @@ class Both:
 
     def tickets(self, role: str, count: int = 1, days: float = 1) -> list[str]:
         made = book.new_tickets(count)
-        self.stores[role].now(lambda s: book.keep_tickets(s, made, "shop", days))
+        self.stores[role].write_blocking(lambda s: book.keep_tickets(s, made, "shop", days))
         return made
 
 

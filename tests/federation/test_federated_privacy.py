@@ -108,9 +108,9 @@ def test_a_new_key_of_the_device_makes_new_words() -> None:
     made = assemble(task(noise="both"))
     one = device(made, key_name="first")
     first = sent(one, made, state())
-    assert one.known(told(made), state())
+    assert one.has_answer(told(made), state())
     one.key_name = "second"
-    assert not one.known(told(made), state())  # so it pays again
+    assert not one.has_answer(told(made), state())  # so it pays again
     assert not np.array_equal(first, sent(one, made, state()))
 
 
@@ -125,7 +125,7 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(tmp_path)
         told(made), state(), b"m" * 32
     )
     again = MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
-    assert again.known(told(made), state())
+    assert again.has_answer(told(made), state())
     assert again.answer(told(made), state(), b"m" * 32) == first
 
 
@@ -163,7 +163,7 @@ def test_a_device_with_a_full_disk_says_so_and_sends_nothing(tmp_path, monkeypat
         with pytest.raises(StorageError, match="No space left"):
             one.answer(told(made), state(), b"m" * 32)
     again = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
-    assert not again.known(told(made), state())
+    assert not again.has_answer(told(made), state())
     assert again.answer(told(made), state(), b"m" * 32)
 
 

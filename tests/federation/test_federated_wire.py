@@ -152,7 +152,7 @@ def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
     part = one.made.plan.rounds[0].parts[0]
     two = Rows(np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1)))
     with pytest.raises(Failure, match="person by person"):
-        one._whole(part, one.made.layouts(0)[0], two, 2)
+        one._weighted_integers(part, one.made.layouts(0)[0], two, 2)
 
 
 def before(made, index: int) -> memoryview:
@@ -206,10 +206,12 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?)"
     )
     for k, body in enumerate(bodies):
-        store.now(lambda s, k=k, body=body: s.run(insert, header.task, 0, 0, f"{k}", "", 1, body))
+        store.write_blocking(
+            lambda s, k=k, body=body: s.run(insert, header.task, 0, 0, f"{k}", "", 1, body)
+        )
     monkeypatch.setattr(sums, "AT_ONCE", 3 * len(bodies[0]))
     key = (header.task, 0, 0)
-    found = store.now(lambda s: list(sums.bodies_of(s, key)))
+    found = store.write_blocking(lambda s: list(sums.bodies_of(s, key)))
     store.close()
     assert [body for _, body in found] == bodies
     assert [device for device, _ in found] == [f"{k}" for k in range(7)]

@@ -116,7 +116,7 @@ def test_what_is_published_is_what_was_learned_in_its_own_units(without):
     coefficients = state.implied.coefficients
     known = seen(second, state, len(coefficients))
     apart = known.model.loadings - known.leanings.usual
-    turn = known.turn(coefficients)
+    turn = known.rotation(coefficients)
     assert known.hints(coefficients) == pytest.approx(apart @ turn)
 
     scales = rng.uniform(0.3, 2.0, len(turn))

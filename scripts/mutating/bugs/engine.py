@@ -167,7 +167,7 @@ ENGINE = (
         "list of the counted not sealed",
         "people may be taken off the list of a calendar",
         "fitting/releases.py",
-        "        if sealed(seal, names, digests) != week.counted:\n",
+        "        if sealed(seal, names, digests) != week.counted_digest:\n",
         "        if not sealed(seal, names, digests):\n",
         (REFRESHED,),
     ),
@@ -199,7 +199,8 @@ ENGINE = (
         "kept apart here and seen there",
         "a cell that a fit must not see is read in the public table",
         "fitting/public_prior.py",
-        ("    ratings = people.ratings if held_out is None else held_out.seen(people.ratings)\n"),
+        (("    ratings = people.ratings if held_out is None else "
+"held_out.training_ratings(people.ratings)\n")),
         "    ratings = people.ratings\n",
         ("fitting/test_pairs.py",),
     ),

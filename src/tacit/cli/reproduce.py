@@ -109,7 +109,7 @@ def reproduce(
     selected = find(paper)
     sources = look(data, quick=quick)
     figure_names = [name.strip() for name in figures.split(",") if name.strip()]
-    selected.chosen(figure_names)
+    selected.select_experiments(figure_names)
     folder = out or Path(f"reproduce-{selected.name}")
     if folder.exists():
         may_write(str(folder / "index.html"), overwrite)
@@ -219,7 +219,7 @@ def _print(paper: Paper, outcomes: list[Done]) -> None:
         experiment = outcome.experiment
         say()
         say(heading(experiment))
-        for figure_table in experiment.shown(outcome.results):
+        for figure_table in experiment.terminal_tables(outcome.results):
             table(figure_table.columns, figure_table.rows, title=figure_table.title)
             say()
         for words in outcome.results.failures():

@@ -174,7 +174,7 @@ def _tell(found: Chosen, tuning: Tuning, out: str, *, as_json: bool) -> None:
         )
         return
     shown = "lost in noise" if score.value is None else f"{score.value:.3f}"
-    say(f"chosen: {found.candidate.words}")
+    say(f"chosen: {found.candidate.label}")
     say(f"its noisy score: {score.name} {shown} ({FLATTERED})")
     say(
         f"certified: ({promise.epsilon:g}, {promise.delta:g})-differentially private, unit "
@@ -217,7 +217,7 @@ def _public(
         return
     rows = [
         [
-            entry.candidate.words,
+            entry.candidate.label,
             f"{entry.mean:.4f}",
             None if entry.error is None else f"{entry.error:.4f}",
         ]

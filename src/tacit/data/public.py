@@ -64,7 +64,7 @@ class PublicPeople:
         return hasher.hexdigest()
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """For the statement."""
         described = self.who or "not described"
         people = format_count(self.ratings.n_users, "person").replace("persons", "people")

@@ -191,7 +191,7 @@ class Ratings(Suggesting):
         item = new_row[self.item].astype(np.uint32)
         return replace(self, items=names, item=item)
 
-    def whole(self) -> Ratings:
+    def with_everyone(self) -> Ratings:
         """The same with `everyone`, people without a rating too: for engines that show who
         takes part, where somebody who is missing would tell what she rated."""
         if self.everyone is None:

@@ -88,7 +88,6 @@ def block_of(
 
 
 def fingerprint(ratings: Ratings) -> bytes:
-    """Bytes that tell one set of people from another; the book keeps only a keyed digest of
-    them."""
+    """Bytes that differ between data sets; the ledger stores only a keyed digest of them."""
     stride = max(1, len(ratings.users) // FINGERPRINT)
     return "\n".join(list(ratings.users)[::stride]).encode()

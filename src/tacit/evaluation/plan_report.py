@@ -76,13 +76,13 @@ class Outlook(Suggesting):
 
     def frame(self) -> polars.DataFrame:
         """The forecast, one row an epsilon."""
-        return self._known().frame()
+        return self._require_forecast().frame()
 
     def plot(self) -> Figure:
         """What privacy will cost against epsilon."""
-        return self._known().plot()
+        return self._require_forecast().plot()
 
-    def _known(self) -> Forecast:
+    def _require_forecast(self) -> Forecast:
         if self.forecast is None:
             raise SettingError(
                 f"there is no forecast for {self.facts['method']} at the unit "
@@ -159,7 +159,7 @@ def plan_report(
     order = check(method, people=schema.users, start=start)
     people = None if pattern is None else len(pattern.ptr) - 1
     pricing = priced(order, facts(order, schema, catalogue, pattern), people)
-    plan = pricing.known
+    plan = pricing.known_plan
     events = {event.name: event for event in pricing.charged}
     total_share = sum(
         part.share for round_ in plan.rounds for part in round_.parts if not round_.instead

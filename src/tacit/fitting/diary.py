@@ -55,7 +55,7 @@ class BegunWeek(BaseModel):
 
 
 class Diary:
-    """One calendar's folder."""
+    """Folder of one calendar: published releases, and the owner's private files of each week."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -104,7 +104,7 @@ class Diary:
             )
 
     def week(self, number: int) -> Path:
-        """Where the owner keeps one week."""
+        """Folder of the owner's files of one week."""
         return self.private / f"{number:02d}"
 
     def release(self, number: int) -> Path:
@@ -118,7 +118,7 @@ class Diary:
         return read_json(place, kind, ModelError, RESTORE)
 
     def write(self, path: Path, value: Any) -> None:
-        """Write it whole and durably."""
+        """Write JSON whole and durably."""
         text = json.dumps(value, sort_keys=True, indent=1)
         self.put(path, text.encode())
 
@@ -129,13 +129,12 @@ class Diary:
             file.write(data)
 
     def put_array(self, path: Path, array: NDArray[Any]) -> None:
-        """One array."""
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
         self.put(path, data.getvalue())
 
     def put_arrays(self, path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Several arrays by name."""
+        """Write arrays by name, as .npz."""
         data = io.BytesIO()
         named: dict[str, Any] = dict(arrays)
         np.savez(data, **named)
@@ -152,7 +151,7 @@ class Diary:
         return result
 
     def arrays(self, path: Path) -> dict[str, NDArray[Any]]:
-        """Several arrays by name."""
+        """Read the arrays of an .npz by name."""
         archive = _loaded(path)
         if not isinstance(archive, dict):
             raise damaged(path)

@@ -39,7 +39,7 @@ SPOKEN = {
 
 @dataclass(frozen=True)
 class Periods:
-    """Which days belong to which release."""
+    """First day and length in days of each release's period."""
 
     begins: date
     days: int
@@ -132,7 +132,7 @@ def fresh_token() -> str:
 
 
 def schedule_of(calendar: Calendar, periods: Periods | None, week: int) -> Schedule:
-    """For the statement."""
+    """The calendar as the statement records it."""
     return Schedule(
         horizon=calendar.horizon,
         week=week,

@@ -60,7 +60,8 @@ def rehearse_once(order: Order, public: Public) -> None:
 
 
 def facts(order: Order, public: Public) -> Hashable:
-    """All that the verdict depends on."""
+    """Everything that the verdict depends on; a verdict is used again only while all of it is
+    equal."""
     settings = repr(sorted(order.settings.items()))
     items = (public.items, public.catalogue.has_features)
     start = None if public.start is None else public.start.digest()

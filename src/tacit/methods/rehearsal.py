@@ -68,7 +68,7 @@ def reduce_public(public: Public) -> Public:
         pattern = Pattern(people.ptr, people.item)
     reduced = replace(public, catalogue=catalogue, pattern=pattern)
     if public.known is not None:
-        reduced = replace(reduced, known=public.known.first(len(catalogue)))
+        reduced = replace(reduced, known=public.known.first_items(len(catalogue)))
     return reduced
 
 
@@ -226,11 +226,13 @@ class Gatherings:
         """What all of them add together; refused where it depends on the company."""
         together = self._together.add(round_, state)
         among_others = self._others.add(round_, state)
-        if not (together.same(among_others, SAME) and self._alone(together, round_, state)):
+        if not (
+            together.same(among_others, SAME) and self._matches_singly(together, round_, state)
+        ):
             raise SettingError(MIXED.format(round_.name), remedy=REMEDY)
         return together
 
-    def _alone(self, together: Added, round_: Round, state: AnyState) -> bool:
+    def _matches_singly(self, together: Added, round_: Round, state: AnyState) -> bool:
         try:
             return together.same(self._singly.add(round_, state))
         except Exception:  # noqa: BLE001

@@ -80,7 +80,7 @@ def check_asked(path: object, overwrite: object) -> None:
 
 
 def allowed() -> int:
-    """Bytes that a model may have."""
+    """Size limit of a model folder in bytes."""
     text = os.environ.get("TACIT_MODEL_MB", str(MEGABYTES))
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 1 << 24):
         raise SettingError(

@@ -58,7 +58,8 @@ shown in a list."""
 
 
 class Model(Written):
-    """What `fit` makes and `load` reads."""
+    """A fitted model as `fit` returns it and `load` reads it: what it released, and its
+    statement."""
 
     def __init__(
         self,
@@ -209,8 +210,8 @@ class Model(Written):
         return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
 
     def knows_tastes(self, own: Own) -> bool:
-        """Whether these ratings tell items apart by more than can be felt; else a list is
-        everybody's."""
+        """Whether these ratings change expected ratings by more than a person would notice; if not,
+        her list is everybody's."""
         own = self.likes(own)
         nobody = Own(own.items[:0], own.values[:0])
         with answering():
@@ -229,7 +230,7 @@ class Model(Written):
         liked: NDArray[np.float64] | None,
     ) -> Recommendation:
         schema = self.shared.schema
-        shares = self._moved(user_ratings, row, reasons)
+        shares = self._influences(user_ratings, row, reasons)
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
@@ -241,7 +242,7 @@ class Model(Written):
             0.0 if liked is None else float(liked[row]),
         )
 
-    def _moved(self, user_ratings: Own, row: int, reasons: int) -> tuple[Share, ...]:
+    def _influences(self, user_ratings: Own, row: int, reasons: int) -> tuple[Share, ...]:
         """The own items that speak most for an item, if they differ in that at all."""
         if not reasons or not len(user_ratings.items):
             return ()
@@ -314,7 +315,8 @@ class Model(Written):
         return explanation
 
     def _describe_user(self, ratings: OwnRatings, asked: int | None = None) -> Own:
-        """A person's ratings; what of them does not count is told once."""
+        """A person's ratings as rows and normalized values; notices about ratings that do not count
+        are shown once."""
         parsed = self.own(ratings, asked=asked)
         tell_own(self.shared.catalogue, self.shared.schema, parsed)
         return parsed.own

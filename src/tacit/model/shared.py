@@ -116,12 +116,11 @@ class Shared:
         reservation: Reservation | None = None,
         paid: Paid | None = None,
     ) -> None:
-        """Write the whole folder beside its place and exchange it in one step.
+        """Write the whole folder beside its target and exchange it in one step.
 
         `reservation`: of the folder, where one is held already. `paid`: for a model that was
-        charged for and is nowhere else; an error then leaves it whole somewhere, and says
-        where.
-        """
+        charged for and exists nowhere else; after an error it is kept whole in another folder,
+        which the error names."""
         files = self.files(statement)
         try:
             with uninterrupted(), _held(path, reservation) as held:
@@ -212,7 +211,7 @@ def _publish(held: Reservation, files: Files) -> None:
     except OSError as error:
         raise unwritable(held.target, error) from None
     try:
-        held.place(staged)
+        held.put(staged)
     except NotDurable as error:
         raise _Unplaced(
             f"{held.target} was written, but the disk has not confirmed it: {reason(error)}",

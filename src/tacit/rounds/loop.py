@@ -42,10 +42,10 @@ class Loop:
     def next(self) -> Round | None:
         """The round to run now; None at the end. Asking twice gives the same answer."""
         if self._asked is None:
-            self._asked = self._found()
+            self._asked = self._next_paid_round()
         return self._asked
 
-    def _found(self) -> Round | None:
+    def _next_paid_round(self) -> Round | None:
         while self._index < len(self.plan.rounds):
             round_ = self.plan.rounds[self._index]
             self._index += 1

@@ -35,7 +35,7 @@ DESCRIPTION = "told"
 
 @dataclass(frozen=True)
 class Spoken:
-    """How the command line says an option: in which group of options, and its help."""
+    """Group and help text of an option on the command line."""
 
     group: Literal["promise", "run", "ledger", "book"]
     help: str
@@ -51,13 +51,14 @@ class Spoken:
 
 
 def option(default: Any, told: Spoken | None = None) -> Any:
-    """A field that is an option; one without `told` is for Python alone."""
+    """A field that is an option; one without a description (`told`) exists in Python only."""
     return field(default=default, metadata={DESCRIPTION: told})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class What:
-    """The promise that is asked for."""
+    """The options that define the promise: budget, unit, horizon, and what the noise is calibrated
+    to."""
 
     epsilon: float | None = option(
         None,
@@ -101,8 +102,10 @@ class What:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class How:
-    """Where a fit runs, who adds its noise, and which book is charged. None of it changes
-    what is promised, only who must be trusted for it, which the statement says."""
+    """Where a fit runs, who adds its noise, and which ledger is charged.
+
+    None of it changes the guarantee, only who must be trusted for it, which the statement
+    records."""
 
     engine: str | None = option(
         None, Spoken("run", "Where it runs: threads unless the method has another.", "NAME")
@@ -197,7 +200,7 @@ def collect_options(options: type[Options], holder: object) -> Options:
 
 
 def describe_options(options: type[What] | type[How]) -> dict[str, tuple[Spoken, Any]]:
-    """By name, how each option of the command line is said, and its default."""
+    """Option name -> (its description, its default), for options of the command line."""
     descriptions = {
         option_field.name: (option_field.metadata[DESCRIPTION], option_field.default)
         for option_field in fields(options)

@@ -62,7 +62,6 @@ def later(*, derived: bool = False, grows: bool = False) -> Any:
 
 
 def is_filled(value: T) -> TypeGuard[T]:
-    """Whether a field was filled."""
     return not isinstance(value, NotYet)
 
 

@@ -104,7 +104,7 @@ def _population(book: Book, name_of_digest: Mapping[str, str]) -> dict[str, Any]
         entry.number: entry.artefact for entry in entries if entry.kind == "week"
     }
     for entry in entries:
-        state.after(entry)
+        state.apply(entry)
         rows.append(_row(entry, state, artefacts.get(entry.number), name_of_digest))
     return {
         "population": book.population,

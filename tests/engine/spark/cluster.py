@@ -63,7 +63,7 @@ class KeyedThreads(Threads):
     def coins(self):
         return words(fresh_key(), self._digests())
 
-    def places(self):
+    def partition_words(self):
         return words(fresh_key(), self._digests())
 
     def _digests(self):

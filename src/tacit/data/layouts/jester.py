@@ -85,7 +85,7 @@ def read_jester(parts: list[Stream], table: Table) -> None:
 
 def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The line and the numbers of each row; a header line is skipped."""
-    data = part.whole(MOST, "a matrix of ratings")
+    data = part.read_all(MOST, "a matrix of ratings")
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     texts = decode(data, part.label).split("\n")

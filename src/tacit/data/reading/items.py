@@ -156,7 +156,7 @@ def movielens_100k(part: Stream) -> SmallTable:
         if len(cells) != 24:
             raise DataError(
                 f"{len(cells)} fields instead of 24",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy="see MovieLens 100K",
             )
         marked = [name for name, flag in zip(GENRES_100K, cells[5:], strict=True) if flag == "1"]
@@ -204,16 +204,16 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
         if not name:
             raise DataError(
                 "an item without an id",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy="complete or remove the line",
             )
         if controlled(cells[at]):
-            raise control_fault(sheet.where(line))
+            raise control_fault(sheet.locate(line))
         first_line = lines.setdefault(name, line)
         if first_line != line:
             raise DataError(
                 f"the id of {sheet.unit} {first_line} is repeated",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy=f"give every item one row{_hint(sheet)}",
             )
     return list(lines)
@@ -349,7 +349,7 @@ def roles_of(
     if not positions["id"]:
         raise DataError(
             "missing column: the header names no item",
-            place=sheet.where(1),
+            place=sheet.locate(1),
             remedy="name the column of ids `id`, or as --columns item=NAME says it",
         )
     return positions

@@ -78,7 +78,7 @@ class Code:
 
         user = cleaned(batch.column("user"))
         names = cleaned(batch.column("item"))
-        item = listed.places(names)
+        item = listed.catalogue_rows(names)
         value = np.ones(batch.num_rows, np.float32)
         time = np.zeros(batch.num_rows, np.int64)
         if self.timed:
@@ -140,7 +140,7 @@ class ListedIds:
     ids: Any
     place: NDArray[np.int32]
 
-    def places(self, names: Any) -> NDArray[np.int32]:
+    def catalogue_rows(self, names: Any) -> NDArray[np.int32]:
         """The place of each item in the catalogue; `UNLISTED` where it has none."""
         import pyarrow.compute as pc
 
@@ -221,7 +221,7 @@ def is_controlled(ids: Any) -> Any:
 
 
 def is_empty(ids: Any) -> Any:
-    """Which cells have no id."""
+    """Mask of the cells without an id: null or the empty text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -243,7 +243,7 @@ class IdRows:
     __repr__ = shapes
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `name` and `count`."""
+        """Yields each new id once (`name`), and at the end the number of rows (`count`)."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

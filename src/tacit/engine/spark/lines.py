@@ -57,7 +57,7 @@ class LineRows:
         except DataError:
             columns = {role: [] for role in self.roles.used()}
             for place, line in enumerate(lines):
-                faults[place] = self._alone(line, reader, columns)
+                faults[place] = self._read_line(line, reader, columns)
         made = {COLUMNS[role]: pa.array(cells, pa.string()) for role, cells in columns.items()}
         return pa.RecordBatch.from_pydict(made | {FAULT: pa.array(faults, pa.int32())})
 
@@ -65,7 +65,7 @@ class LineRows:
         found = reader.columns(reader.readable(data, 1), 1)
         return {role: cells.to_list() for role, cells in found.items()}
 
-    def _alone(self, line: bytes, reader: BlockReader, columns: dict[str, list[Any]]) -> int:
+    def _read_line(self, line: bytes, reader: BlockReader, columns: dict[str, list[Any]]) -> int:
         """One line, where some line of its block cannot be read; what is wrong with it."""
         fault = 0
         cells: dict[str, list[Any]] = {role: [None] for role in columns}

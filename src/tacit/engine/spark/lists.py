@@ -32,7 +32,7 @@ class Listing:
     maker: ListMaker = field(repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `COLUMNS`."""
+        """Recommend for the people of a partition; yields rows of `COLUMNS`."""
         import pyarrow as pa
 
         facts = PartitionFacts()

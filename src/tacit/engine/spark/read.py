@@ -149,7 +149,7 @@ class TableFacts(NamedTuple):
 
 
 def _open(path: str, spark: Any) -> Any:
-    """A table at a path."""
+    """The parquet table at a path; errors of Spark become errors with a remedy."""
     if path.endswith(".tacit"):
         raise SettingError(
             "a packed file is for one machine",

@@ -167,7 +167,9 @@ class Scheme(ABC):
         """How a part of a round is sent and summed."""
 
     @abstractmethod
-    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+    def brief(
+        self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes
+    ) -> Briefing:
         """What the devices of an attempt are told. `stored` is what the recommender keeps for
         the scheme, `secret` its own half of the attempt's key."""
 
@@ -242,7 +244,9 @@ class PlainScheme(Scheme):
             spread=spread.number,
         )
 
-    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+    def brief(
+        self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes
+    ) -> Briefing:
         """The public state, the same for everybody."""
         return _CommonBriefing(pack_state(state.packed()))
 

@@ -143,7 +143,7 @@ class Device:
 
     # ---------------------------------------------------------------- what it is asked
 
-    def asked(self, announcement: Announcement, payload: memoryview) -> str:
+    def request_digest(self, announcement: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
         read = self._look(payload)
         terms = (
@@ -161,9 +161,11 @@ class Device:
             self._read = _ReadPayload(payload, digest(payload))
         return self._read
 
-    def known(self, announcement: Announcement, payload: memoryview) -> bool:
+    def has_answer(self, announcement: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
-        return self.sent is not None and self.sent.asked == self.asked(announcement, payload)
+        return self.sent is not None and self.sent.asked == self.request_digest(
+            announcement, payload
+        )
 
     def events(self, announcement: Announcement, payload: memoryview) -> list[Event]:
         """What a fresh answer to this announcement costs: one turn of each part. Refuses
@@ -280,7 +282,7 @@ class Device:
         it had before its first answer, as if that had never been given.
         """
         round_ = self._round(announcement)
-        if self.sent is None or not self.known(announcement, payload):
+        if self.sent is None or not self.has_answer(announcement, payload):
             contents = self._checked(announcement, payload)
             personal_before: Mapping[str, NDArray[np.float64]] = self.personal
             if self.sent is not None and self.sent.round == announcement.round:
@@ -293,8 +295,8 @@ class Device:
                 announcement.nonce,
                 self._look(payload).digest,
             )
-            rows, sent_payload = self._words(round_, announcement, contents, key)
-            request_digest = self.asked(announcement, payload)
+            rows, sent_payload = self._encode_contribution(round_, announcement, contents, key)
+            request_digest = self.request_digest(announcement, payload)
             self.sent = Sent(
                 announcement.round, request_digest, rows, sent_payload, personal_before
             )
@@ -312,7 +314,7 @@ class Device:
         )
         return pack(header, self.sent.payload)
 
-    def _words(
+    def _encode_contribution(
         self, round_: Round, announcement: Announcement, contents: Announced, key: bytes
     ) -> tuple[tuple[int, ...], bytes]:
         """Counts of the rows of sparse parts, and the payload: contribution, what the scheme
@@ -334,7 +336,9 @@ class Device:
                 out.append(report.astype("<i8").tobytes())
                 continue
             sent_rows = self.made.scheme.rows(layout, holding)
-            contribution = self._whole(part, layout, contributions[part.name], len(sent_rows))
+            contribution = self._weighted_integers(
+                part, layout, contributions[part.name], len(sent_rows)
+            )
             self._note(None if event is None else realised_event(event, contribution))
             masked = words(contribution, layout.bits)
             masked += self.made.scheme.added(path, layout, holding, len(contribution))
@@ -367,7 +371,9 @@ class Device:
             self.personal,
         )
 
-    def _whole(self, part: Part, layout: PartLayout, rows: Rows, count: int) -> NDArray[np.int64]:
+    def _weighted_integers(
+        self, part: Part, layout: PartLayout, rows: Rows, count: int
+    ) -> NDArray[np.int64]:
         """The contribution to a part, clipped, on the grid and times its weight."""
         size = count if layout.sparse else part.size
         return device_integers(part, size, rows, self.weight)

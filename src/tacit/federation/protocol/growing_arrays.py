@@ -48,7 +48,7 @@ class Held:
         """How many of each."""
         return min((len(array) for array in self._arrays.values()), default=0)
 
-    def whole(self, payload: bytes | memoryview, since: int, name: str) -> memoryview | None:
+    def complete(self, payload: bytes | memoryview, since: int, name: str) -> memoryview | None:
         """The payload with the rows before `since` put in again, kept for the next time;
         None if these are not the bytes that are named, and then nothing is held."""
         if not self.names:

@@ -151,7 +151,7 @@ class _Line(asyncio.Protocol):
         if self in self._idle:
             self._idle.remove(self)
 
-    def late(self, waiting: asyncio.Future[Answer]) -> None:
+    def on_timeout(self, waiting: asyncio.Future[Answer]) -> None:
         """No answer came in time, unless its body is on its way and has a pace of its own."""
         if self._in_head and not waiting.done():
             waiting.set_exception(TimeoutError())
@@ -266,7 +266,7 @@ class Web:
         It is not sent again by itself: whether that is safe is for the caller to say. An idle
         connection that the server has closed meanwhile is an `OSError`, like any other.
         """
-        server = self._places.get(base) or self._place(base)
+        server = self._places.get(base) or self._server_at(base)
         lines = [
             f"{method} {server.prefix}{path} HTTP/1.1",
             f"host: {server.authority}",
@@ -282,7 +282,7 @@ class Web:
             async with asyncio.timeout_at(until):
                 line = await self._connect(server)
         waiting = line.ask(data, most)
-        timer = None if until is None else loop.call_at(until, line.late, waiting)
+        timer = None if until is None else loop.call_at(until, line.on_timeout, waiting)
         try:
             return await waiting
         except BaseException:
@@ -292,7 +292,7 @@ class Web:
             if timer is not None:
                 timer.cancel()
 
-    def _place(self, base: str) -> _Server:
+    def _server_at(self, base: str) -> _Server:
         """The server at an address, which comes from a person or a signed task: what could
         not be written into a request as it is is refused."""
         try:

@@ -77,7 +77,9 @@ class Gate:
         self._buckets = Buckets()
         self._banned: set[str] = set()
         self._look_again = 0.0
-        for device, public in store.now(lambda s: s.run("SELECT id, public FROM device")):
+        for device, public in store.write_blocking(
+            lambda s: s.run("SELECT id, public FROM device")
+        ):
             self.publics[device] = bytes(public)
 
     def app(self, **options: Any) -> PlainRoutes:
@@ -105,7 +107,7 @@ class Gate:
         @app.get("/v1/keys")
         async def keys() -> JSONResponse:
             self.identity.refresh()
-            return JSONResponse(self.identity.card(self.terms.word))
+            return JSONResponse(self.identity.card(self.terms.trust_mode))
 
         enrolment = Enrolment(self)
         self.route("/v1/enrol", enrolment.enrol)
@@ -147,7 +149,7 @@ class Gate:
 
         self._plain[method, path] = guarded
 
-    async def heard(
+    async def receive(
         self, request: Call, limit: int | None = None, fits: Fits | None = None
     ) -> tuple[bytes, Caller]:
         """A device's message and who it is.

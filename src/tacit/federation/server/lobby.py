@@ -74,7 +74,7 @@ class Lobby:
         """Look again: somebody came."""
         self._news.set()
 
-    def holds(self, device: str) -> int:
+    def rows_held(self, device: str) -> int:
         """Rows that a waiting device has of arrays that grow."""
         waiting = self._waiting.get(device)
         return 0 if waiting is None else waiting.holds

@@ -130,7 +130,7 @@ class _CommonRoutes:
 
     async def join(self, request: Call) -> Reply:
         """A device joins a round of the task that it names."""
-        body, caller = await self.gate.heard(request, JOIN_BODY)
+        body, caller = await self.gate.receive(request, JOIN_BODY)
         message, payload = unpack(Join, body)
         handler = self._by_task.get(message.task)
         if handler is None:

@@ -118,7 +118,7 @@ class ServerStore:
     read = write
     """Reads ask the same thread, so they see every write before them."""
 
-    def now(self, work: Callable[[Transaction], T]) -> T:
+    def write_blocking(self, work: Callable[[Transaction], T]) -> T:
         """The same without an event loop, for set-up and tests."""
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._queue.put([_Request(work, None, answers)])

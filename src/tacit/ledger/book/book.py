@@ -224,7 +224,7 @@ class Book(Suggesting):
             return _receipt(append(self.store, session, chain, draft))
 
     def entries(self) -> list[Entry]:
-        """All entries, replayed and checked."""
+        """All entries, after replaying them and checking hashes, seals and caps."""
         with self.store.read() as session:
             return [] if session is None else load(self.store, session, self.population).entries
 
@@ -235,7 +235,7 @@ class Book(Suggesting):
 
     @property
     def head(self) -> str:
-        """Hash of the last entry."""
+        """Hash of the last entry; of the empty chain (`genesis`) before the first."""
         entries = self.entries()
         return entries[-1].hash if entries else genesis(self.population)
 
@@ -260,7 +260,7 @@ class Book(Suggesting):
         entries = chain.entries if chain else []
         state = BookState()
         for entry in entries:
-            state.after(entry)
+            state.apply(entry)
             try:
                 recheck(state, entry, self.place)
             except BudgetError as error:
@@ -327,7 +327,7 @@ class Book(Suggesting):
             return sealed_populations(self.store, session)
 
     def sign(self, message: bytes) -> Signature:
-        """Sign as this book."""
+        """Ed25519 signature with the ledger's secret key."""
         return sign(self._secret(), message)
 
     @property
@@ -389,7 +389,7 @@ def sign(secret: bytes, message: bytes) -> Signature:
 
 
 def public_key(secret: bytes) -> str:
-    """The public half, in hexadecimal."""
+    """Public half of a ledger's secret, in hexadecimal."""
     return _public(_private(secret))
 
 

@@ -55,7 +55,7 @@ class Seal:
 
 @dataclass(frozen=True)
 class Chain:
-    """A population's entries, inside one transaction."""
+    """The entries of one population, read and extended inside one transaction."""
 
     population: str
     entries: list[Entry]
@@ -64,7 +64,7 @@ class Chain:
 
     @property
     def head(self) -> str:
-        """The hash of the last entry."""
+        """Hash of the last entry; of the empty chain (`genesis`) before the first."""
         return self.entries[-1].hash if self.entries else genesis(self.population)
 
 

@@ -42,21 +42,21 @@ NARROWEST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What all contributions are made by: the model that will be published, axes of taste, and
-    directions of choice."""
+    """Public inputs of every contribution to these rounds: the model to be published, the axes of
+    its item factors, and directions of choice."""
 
     model: GaussianModel
     axes: Axes
     leanings: Leanings
 
     def hints(self, coefficients: Floats) -> Floats:
-        """Items x columns of taste: summed over what a person has rated and divided by their
-        number and `IMPLICIT_MORE`, the prior mean of her tastes."""
+        """Items x factors: summed over a person's items and divided by their number and
+        `IMPLICIT_MORE`, the prior mean of her user factors."""
         projected = SIZE * coefficients @ self.axes.vectors.T
         return np.ascontiguousarray(self.leanings.rows @ projected)
 
-    def turn(self, coefficients: Floats) -> Floats:
-        """(loadings - usual) times this are the `hints`."""
+    def rotation(self, coefficients: Floats) -> Floats:
+        """The matrix that turns (item factors - usual) into `hints`."""
         projected = SIZE * coefficients @ self.axes.vectors.T
         return np.asarray(self.leanings.turn @ projected)
 
@@ -116,7 +116,9 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
         noisy, view = released["products"], seen_of(state)
         products = CLIP * noisy.value[0, : directions**2].reshape(directions, directions)
         squares = CLIP * noisy.value[0, directions**2 :] / SQUARES
-        solution = coefficients(products, squares, CLIP * noisy.sd, view.axes, view.leanings.there)
+        solution = coefficients(
+            products, squares, CLIP * noisy.sd, view.axes, view.leanings.present
+        )
         return replace(state, implied=ImplicitFeedback(solution))
 
     part = Part("products", 1, RowClip(1.0), width=width, share=share)
@@ -124,11 +126,10 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
 
 
 def popularity_slope_round(second: SecondOrder, share: float, directions: int) -> Round:
-    """Sums over people of how far what her ratings say goes along with what her choice implies.
+    """Sums over people of how their ratings go along with what implicit feedback predicts.
 
-    Guarantee: a row is one person's two numbers, clipped together (`RowClip`), whatever the
-    model made of them.
-    """
+    Guarantee: a row is one person's two numbers, clipped together (`RowClip`), whatever the model
+    made of them."""
 
     def look(state: AnyState) -> tuple[GaussianModel, Floats]:
         view = seen(second, state, directions)
@@ -165,13 +166,13 @@ def popularity_slope_round(second: SecondOrder, share: float, directions: int) -
 
 
 def with_implicit(shared: Shared, second: SecondOrder, state: BayesState) -> Shared:
-    """The published model with what choices imply, in units of its own loadings: those may have
+    """The published model with implicit feedback, in units of its own item factors: those may have
     been widened since."""
     view = seen(second, state, len(state.implied.coefficients))
     scales = state.choice.scales
     wide = scales > NARROWEST
     back = np.divide(1.0, scales, out=np.zeros_like(scales), where=wide)
-    rotation = view.turn(state.implied.coefficients)
+    rotation = view.rotation(state.implied.coefficients)
     arrays = {"implied": back[:, None] * rotation * back, "usual": view.leanings.usual * scales}
     float_arrays = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
     return replace(shared, arrays={**shared.arrays, **float_arrays})

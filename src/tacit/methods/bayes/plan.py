@@ -108,7 +108,7 @@ GREAT_REACH = 1e5
 
 @dataclass(frozen=True)
 class Second:
-    """Shares of the stages that learn tastes, and their public sizes."""
+    """Budget shares of the stages that learn factors, and their public sizes."""
 
     widths: float = 0.0
     moments: float = 0.0
@@ -122,8 +122,7 @@ class Second:
     leanings: int = 0
 
     @property
-    def taken(self) -> float:
-        """All of them together."""
+    def total_share(self) -> float:
         without_sweeps = self.widths + self.moments + self.covariance
         return without_sweeps + sum(self.sweeps) + self.implied
 
@@ -140,7 +139,7 @@ class BudgetSplit:
     second: Second
 
     def story(self) -> tuple[str, ...]:
-        """Sentences for `tacit plan`."""
+        """Sentences about the split, for `tacit plan`."""
 
         def percent(share: float) -> str:
             return f"{100 * share:.0f} %"
@@ -206,8 +205,10 @@ def split(
     pure: bool,
     started: bool = False,
 ) -> BudgetSplit:
-    """The rule. `columns` counts the loadings that are known before anything is released;
-    `started` plans have tastes from an earlier fit, whose widths it chose."""
+    """Split the budget by rule.
+
+    `columns` counts the item factors that are known before anything is released; `started` plans
+    have factors from an earlier fit, which also chose their widths."""
     reach = people * mu
     level = global_mean_share(people, mu, GLOBAL_MEAN_NEED)
     after_level = 1 - level
@@ -225,9 +226,9 @@ def split(
         )
         if items >= A_PAIR:
             second = _implied(second, unit, reach, after_level, items)
-    if featured and second.taken and not started:
+    if featured and second.total_share and not started:
         second = replace(second, widths=WIDTHS_SHARE * after_level)
-    remaining = after_level - choice - second.taken
+    remaining = after_level - choice - second.total_share
     wanted_share = WEIGHTS_SHARE
     if unit == "user":
         wanted_share += WEIGHTS_DROWNED * drowned

@@ -12,7 +12,7 @@ from tacit.rounds.state import NOT_YET
 
 @dataclass(frozen=True)
 class Swept:
-    """What all sweeps so far say, on a common footing."""
+    """Evidence of all sweeps so far, along common axes."""
 
     axes: Axes
     """The same in every sweep, so that their evidence adds up."""
@@ -25,7 +25,7 @@ class Swept:
 
 @dataclass(frozen=True)
 class ImplicitFeedback:
-    """What a person's choice of items says of her tastes."""
+    """How a person's choice of items predicts her user factors."""
 
     coefficients: Floats
     """Directions of choice x axes of taste. Which these are follows from what was released
@@ -34,8 +34,8 @@ class ImplicitFeedback:
 
 @dataclass(frozen=True)
 class BayesState(FirstState):
-    """First-order statistics and tastes (`FirstState`), what sweeps add to them, and what
-    choices imply."""
+    """First-order statistics and item factors (`FirstState`), the evidence of sweeps, and implicit
+    feedback."""
 
     swept: Swept = NOT_YET
     implied: ImplicitFeedback = NOT_YET

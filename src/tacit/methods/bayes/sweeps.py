@@ -34,7 +34,8 @@ LEAST_SCALE = 1e-9
 
 @dataclass(frozen=True)
 class Sweeps:
-    """Sweeps over `kept` axes of taste, those that ratings show best and some carriers."""
+    """Sweeps over `kept` axes of the item factors: those that ratings determine best, and some
+    carriers."""
 
     second: SecondOrder
     kept: int
@@ -42,13 +43,11 @@ class Sweeps:
     """How many of the axes are there to take up tastes that no column has yet."""
 
     def sweep(self, name: str, share: float, spread: float) -> Round:
-        """Left-out errors times (1, tastes), summed by item; then better effects and better
-        loadings.
+        """Left-out errors times (1, user factors), summed by item; then better item biases and item
+        factors.
 
-        `spread` is the noise sd that this share means at a row norm of 1. Guarantee: all
-        the cells of a person, all their columns together, are clipped to one norm
-        (`RowClip`).
-        """
+        `spread` is the noise sd that this share means at a row norm of 1. Guarantee: all the cells
+        of a person, all their columns together, are clipped to one norm (`RowClip`)."""
         first_order = self.second.first
 
         def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
@@ -79,16 +78,15 @@ class Sweeps:
     def effort(self, state: BayesState, spread: float) -> SweepEffort:
         """Public multipliers of errors, for a typical row of norm 1 each.
 
-        What an item adds to its effect is known of crowded items by now, so effort moves to
-        rare ones; how it answers to tastes is far less, and only crowded items show it.
-        """
+        The bias of a crowded item is well known by now, so effort moves to rare ones; item factors
+        are far smaller, and only crowded items show them."""
         low = 0.5 * self.second.first.weight_of_one(state.level.count)
         sd = max(spread, TINY)
         multipliers = (emphasis(state.weights, sd, low, lean) for lean in (RARE, USER_FACTORS))
         return SweepEffort(*(multiplier / norm for multiplier, norm in multipliers))
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
-        """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
+        """Each cell's left-out error, clipped and weighted: alone, then times each user factor."""
         from tacit.kernels.left_out import left_out_user_factors, weigh_user_factors
 
         first_order = self.second.first
@@ -121,8 +119,8 @@ class Sweeps:
         return Rows(block.ptr, block.item, values)
 
     def _absorb(self, state: BayesState, sums: Floats, sd: float, multiplier: Floats) -> BayesState:
-        """The change of the loadings that all sweeps so far speak for."""
-        previous = self._before(state)
+        """Update item factors by the evidence of all sweeps so far."""
+        previous = self._previous_sweeps(state)
         axes = previous.axes
         scaled_axes = _shown(axes).axes
         scale = multiplier[:, None] * np.sqrt(axes.reliability) * scaled_axes
@@ -136,8 +134,8 @@ class Sweeps:
         swept = Swept(axes, previous.base, evidence, change)
         return replace(state, swept=swept, tastes=updated)
 
-    def _before(self, state: BayesState) -> Swept:
-        """What earlier sweeps said: at the first, nothing."""
+    def _previous_sweeps(self, state: BayesState) -> Swept:
+        """Evidence of earlier sweeps; zero before the first."""
         if state.swept is not NOT_YET:
             return state.swept
         items = self.second.first.public.items
@@ -166,8 +164,8 @@ class _Shown:
 
 
 def _shown(axes: Axes) -> _Shown:
-    """Which axes take part. Where no taste but one's level shows, none does, and the whole
-    sweep serves the items' effects."""
+    """Axes that ratings show. Where only the user bias shows, none takes part and the whole sweep
+    improves item biases."""
     there = np.abs(axes.vectors).sum(axis=0) > 0
     shown = ((axes.reliability > SHOWN) & there).astype(np.float64)
     if shown.sum() < 2:

@@ -24,8 +24,8 @@ TOGETHER = 4096
 
 
 class BayesTwin(GaussianTwin):
-    """Effects, loadings and levels by variational Bayes, with public features where there
-    are any, and what people's choice of items says of their tastes. NOT PRIVATE."""
+    """The same model by variational Bayes on exact sums, with public features where there are any,
+    and implicit feedback. NOT PRIVATE."""
 
     def sizes(self, public: Public) -> tuple[int, int]:
         """Those of the Gaussian twin, and what is usual and implied."""
@@ -38,7 +38,7 @@ class BayesTwin(GaussianTwin):
         fit = self.fitted(block, public)
         items, numbers = as_arrays(fit, block, public.items)
         view, learned = _implied(block, fit)
-        extra = [view.leanings.usual, view.turn(learned).ravel()]
+        extra = [view.leanings.usual, view.rotation(learned).ravel()]
         return items, np.concatenate([numbers, *extra])
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
@@ -91,7 +91,7 @@ def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
         sums[directions**2 :] / SQUARES,
         0.0,
         axes,
-        view.leanings.there,
+        view.leanings.present,
     )
     agreed = np.empty((people, 2))
     implicit_popularity_slope(

@@ -33,13 +33,12 @@ def loadings(
     level_variance: float = 0.0,
     learned: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The matrix [level | popularity | agreement | features | learned] and the group of each
-    column (0 = level).
+    """The matrix [user bias | popularity | popularity slope | features | learned] and the group of
+    each column (0 = user bias).
 
-    Agreement is a slope on `item_biases`, where they are given: some people judge items as all do,
-    only more so, and some do not care. `level_variance` is the doubt about the released
-    level, which every person's own level must be free to undo.
-    """
+    The slope is on `item_biases`, where they are given: some people judge items as all do, only
+    more so, and some do not care. `level_variance` is the posterior variance of the released global
+    mean, which every user bias must be free to undo."""
     items = len(popularity)
     blocks = [
         np.full((items, 1), np.sqrt(LEVEL + level_variance)),
@@ -64,7 +63,7 @@ def loadings(
 
 
 def small_budget(matrix: NDArray[np.float64], features: Design) -> NDArray[np.float64]:
-    """`loadings` with effects and features, as they are used where budgets are small."""
+    """Item factors with biases and features, scaled for small budgets."""
     times = np.ones(matrix.shape[1])
     times[1] = SMALL_POPULARITY / POPULARITY
     times[2] = SMALL_POPULARITY_SLOPE / POPULARITY_SLOPE

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ItemBiases:
-    """Effect of each item (the field says item bias), and what is left unknown of it."""
+    """Bias of each item, and its posterior variance."""
 
     mean: Floats
     variance: Floats
@@ -38,7 +38,7 @@ class UserFactors:
 
 @dataclass(frozen=True)
 class FirstState(State):
-    """Level, weights and effects, in the order in which rounds release them."""
+    """Global mean, popularity and item biases, in the order in which rounds release them."""
 
     level: GlobalMean = NOT_YET
     weights: Weights = NOT_YET

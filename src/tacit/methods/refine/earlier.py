@@ -66,7 +66,7 @@ class Earlier:
     sampling: Floats
     """Variance of a sum from people's own noise, for a weight of 1."""
 
-    def _whole(self, weights: Weights) -> float:
+    def _popularity_growth(self, weights: Weights) -> float:
         """How much more all items weigh now."""
         old_total = float(self.weight[self.known].sum())
         return float(weights.mean[self.known].sum()) / old_total if old_total > 0 else 1.0
@@ -80,7 +80,7 @@ class Earlier:
         """
         old_weight = np.maximum(self.weight, 1e-9)
         wide = np.log(np.maximum(self.weight_square / old_weight**2, 1.0)) + STILL
-        centre = np.log(self._whole(current) * old_weight) - (wide - STILL) / 2
+        centre = np.log(self._popularity_growth(current) * old_weight) - (wide - STILL) / 2
         log = centre[:, None] + np.sqrt(wide)[:, None] * POINTS
         chance = -0.5 * POINTS**2 - 0.5 * ((noisy[:, None] - np.exp(log)) / max(sd, TINY)) ** 2
         best = chance.argmax(axis=1)
@@ -103,7 +103,7 @@ class Earlier:
         `sampling` x weight; and how much of that the sums of then have too, which is less
         where more people stood behind them."""
         old_weight = np.maximum(self.weight, 1e-9)
-        growth = self._whole(weights)
+        growth = self._popularity_growth(weights)
         unsure = np.maximum(self.weight_square / old_weight**2 - 1.0, 0.0)
         belief = SHIFT / (SHIFT + unsure)  # how far a change of one item's weight is believed
         ratio = growth * np.exp(

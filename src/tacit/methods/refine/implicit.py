@@ -56,7 +56,7 @@ class Leanings:
     """Items x directions, each of variance 1 over what is rated."""
 
     @property
-    def there(self) -> NDArray[np.bool_]:
+    def present(self) -> NDArray[np.bool_]:
         """Which directions there are."""
         return np.asarray(np.abs(self.turn).sum(axis=0) > 0)
 

@@ -102,11 +102,11 @@ class Evidence:
     def filled(self) -> Evidence:
         """With zeros where nothing is known, so that it has all of its arrays."""
         nothing = np.zeros(len(self.total))
-        products = (nothing if x is None else x for x in self._apart)
+        products = (nothing if x is None else x for x in self._separate_terms)
         return Evidence(self.total, self.precision, self.taken, *products)
 
     @property
-    def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _separate_terms(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         return self.cross, self.apart
 
     def add(
@@ -352,7 +352,7 @@ class Regression:
         solved = np.linalg.solve(system.gram + penalty, system.right)
         fitted = np.asarray(solved, np.float64)
         possible = self._possible()
-        sample = self._some()
+        sample = self._sample_items()
         sampled = possible.take(sample)
         numbers = _Numbers(scales.between, FALL, fitted)
         for sweep in range(TURNS):
@@ -403,7 +403,7 @@ class Regression:
             numbers.between,
         )
 
-    def _some(self) -> NDArray[np.int64]:
+    def _sample_items(self) -> NDArray[np.int64]:
         """The items that t^2 and h are learned from."""
         items = len(self.weights.mean)
         if items <= SAMPLE:

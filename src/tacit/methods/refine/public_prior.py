@@ -36,7 +36,7 @@ class Known:
     words: str
     """Who they are, for the statement."""
 
-    def first(self, items: int) -> Known:
+    def first_items(self, items: int) -> Known:
         """Of the first items alone."""
         return Known(
             self.effect[:items],

@@ -28,7 +28,7 @@ TOGETHER = 512
 
 
 class Centred(NamedTuple):
-    """A person's level, and what it leaves of her ratings."""
+    """A person's shrunk bias, and her ratings less the baseline and this bias."""
 
     level: float
     rest: Floats
@@ -38,7 +38,7 @@ class Centred(NamedTuple):
 
 
 class CentredNeighbours(PersonalModel):
-    """Level first, then ridge weights on what it leaves."""
+    """User bias first, then ridge weights on the residuals."""
 
     arrays_needed: ClassVar[Mapping[str, Needed]] = {
         "baseline": Needed(("items",)),
@@ -83,7 +83,7 @@ class CentredNeighbours(PersonalModel):
         return np.ascontiguousarray(self.arrays["covariance"], np.float64)
 
     @property
-    def _most(self) -> int:
+    def _neighbour_limit(self) -> int:
         return int(self.numbers["neighbours"])
 
     def _between(self, rows: NDArray[np.int64]) -> Floats:
@@ -101,7 +101,7 @@ class CentredNeighbours(PersonalModel):
         return np.asarray((self._item_factors**2).sum(axis=1))
 
     def centred(self, user_ratings: Own) -> Centred:
-        """Section 4.3 for one person."""
+        """User bias and residuals of one person (section 4.3 of the paper)."""
         residuals = user_ratings.values - self._baseline[user_ratings.items]
         prior = self.numbers["level_prior"]
         count = max(len(residuals) + prior, LEAST_NOISE)
@@ -113,15 +113,15 @@ class CentredNeighbours(PersonalModel):
 
     def _every(self, own: Own) -> bool:
         """Whether all own ratings speak for every item."""
-        return not self._most or len(own.items) <= self._most
+        return not self._neighbour_limit or len(own.items) <= self._neighbour_limit
 
-    def _chosen(self, user_ratings: Own, asked: Rows) -> Rows:
+    def _strongest_neighbours(self, user_ratings: Own, asked: Rows) -> Rows:
         """The own ratings that speak for each item that is asked about, by their place."""
         if self._every(user_ratings):
             return np.tile(np.arange(len(user_ratings.items)), (len(asked), 1))
         closeness = self.arrays["similarity"][np.ix_(asked, user_ratings.items)]
         order = np.argsort(-closeness, axis=1, kind="stable")
-        return order[:, : self._most].astype(np.int64)
+        return order[:, : self._neighbour_limit].astype(np.int64)
 
     def _weights(self, between: Floats, user_ratings: Own, used: Rows, targets: Rows) -> Floats:
         """(C + ridge)^-1 c over the used ratings, a row an item asked about."""
@@ -144,7 +144,7 @@ class CentredNeighbours(PersonalModel):
             between = self._between(user_ratings.items)
             for first in range(0, len(mean), TOGETHER):
                 asked = np.arange(first, min(first + TOGETHER, len(mean)))
-                used = self._chosen(user_ratings, asked)
+                used = self._strongest_neighbours(user_ratings, asked)
                 weights = self._weights(between, user_ratings, used, asked)
                 mean[asked] += (weights * residuals[used]).sum(axis=1)
                 remaining_variance[asked] -= (weights * between[used, asked[:, None]]).sum(axis=1)
@@ -169,28 +169,27 @@ class CentredNeighbours(PersonalModel):
         return product(item_factors, vector), spread(item_factors, covariance)
 
     def explain(self, user_ratings: Own, item: int) -> Reason:
-        """What each own rating adds, through the level and by its weight. The level's prior
-        belongs to everybody."""
+        """Points of each rating for an item, through the user bias and through its ridge weight;
+        the prior of the bias counts as everybody's."""
         residuals = self.centred(user_ratings).rest
         out = np.zeros(len(user_ratings.items))
         count = max(len(residuals) + self.numbers["level_prior"], LEAST_NOISE)
         prior = self.numbers["level_prior"] * self.numbers["level_mean"] / count
         if len(user_ratings.items):
             asked = np.array([item])
-            used = self._chosen(user_ratings, asked)
+            used = self._strongest_neighbours(user_ratings, asked)
             weights = self._weights(self._between(user_ratings.items), user_ratings, used, asked)
             out += (user_ratings.values - self._baseline[user_ratings.items]) / count
             out[used[0]] += weights[0] * residuals[used[0]]
         return Reason(float(self._baseline[item] + prior), out)
 
     def similar(self, item: int) -> Floats:
-        """Correlation of what levels leave."""
+        """Correlation of residuals."""
         across = self._between(np.array([item]))[0]
         size = np.sqrt(np.maximum(self._user_variance, 0.0))
         return np.asarray(across / np.maximum(size * size[item], 1e-12))
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         from tacit.kernels.centred import level_rest, predict_matrix
 
         residuals = np.empty(len(cells.value))
@@ -206,7 +205,7 @@ class CentredNeighbours(PersonalModel):
         )
         user_biases = np.repeat(level, np.diff(cells.ask_ptr))
         mean = self._baseline[cells.ask_item] + user_biases
-        if self._item_factors is not None and not self._most:
+        if self._item_factors is not None and not self._neighbour_limit:
             return np.asarray(mean + self._by_factor(cells, residuals))
         if self._covariance is None:
             assert self._item_factors is not None
@@ -223,7 +222,7 @@ class CentredNeighbours(PersonalModel):
             cells.ask_item,
             matrix,
             self.numbers["ridge"],
-            self._most,
+            self._neighbour_limit,
             np.ascontiguousarray(similarity, np.float64),
             added,
         )

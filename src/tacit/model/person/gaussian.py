@@ -62,7 +62,7 @@ class GaussianModel:
         return 1.0 / (self.noise + self.variance)
 
     def added(self, ratings: int) -> NDArray[np.float64]:
-        """Precision of each column of z_u, before so many ratings say anything of it."""
+        """Prior precision of each column of z_u for a person with this number of ratings."""
         prior = np.ones(self.loadings.shape[1])
         if self.per_rating is None:
             return prior
@@ -75,15 +75,15 @@ class GaussianModel:
         return np.asarray(self.implied[items] / (len(items) + IMPLICIT_MORE))
 
     @property
-    def each(self) -> NDArray[np.float64]:
-        """`per_rating`, or zeros: for kernels."""
+    def per_rating_array(self) -> NDArray[np.float64]:
+        """`per_rating`, or zeros where there is none: kernels take arrays only."""
         if self.per_rating is None:
             return np.zeros(self.loadings.shape[1])
         return self.per_rating
 
     @property
     def hints(self) -> NDArray[np.float64]:
-        """`implied`, or no columns: for kernels."""
+        """`implied`, or no columns where there is none: kernels take arrays only."""
         if self.implied is None:
             return np.zeros((len(self.loadings), 0))
         return self.implied
@@ -178,7 +178,7 @@ def predict_cells(
         residual,
         model.loadings,
         model.precision,
-        model.each,
+        model.per_rating_array,
         model.hints,
         IMPLICIT_MORE,
         query_ptr,
@@ -203,8 +203,8 @@ def predict_cells_by_day(
     query_item: NDArray[np.uint32],
     query_time: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`predict_cells` with the personal day effect of `tacit.model.person.days`; times in
-    seconds."""
+    """`predict_cells` with a user bias for each day (`tacit.model.person.days`); times in seconds
+    since 1970."""
     from tacit.kernels.days import predict_days
     from tacit.model.person.days import DAY, daily, day_of
 
@@ -217,7 +217,7 @@ def predict_cells_by_day(
         day_of(time),
         model.loadings,
         model.precision,
-        model.each,
+        model.per_rating_array,
         model.hints,
         IMPLICIT_MORE,
         DAY,

@@ -49,9 +49,10 @@ class StageWeights(NamedTuple):
 
 
 class Staged(GaussianPersonal):
-    """The arrays of `GaussianPersonal`, `variance` being all that the shared loadings leave
-    of an item. The number `neighbours` says how many own ratings a prediction uses.
-    """
+    """A Gaussian model, then neighbours on its residuals.
+
+    The arrays of `GaussianPersonal`; `variance` is what the shared item factors leave unexplained
+    of an item. The number `neighbours` is how many own ratings a prediction uses."""
 
     numbers_needed: ClassVar[Mapping[str, Number]] = {
         **GaussianPersonal.numbers_needed,
@@ -64,7 +65,7 @@ class Staged(GaussianPersonal):
 
     @abstractmethod
     def _weights(self, items: Rows, prepared: Any) -> StageWeights:
-        """The second stage for these items."""
+        """Weights of the second stage between these items."""
 
     @abstractmethod
     def _added(self, cells: Cells, residuals: Floats) -> Floats:
@@ -104,7 +105,6 @@ class Staged(GaussianPersonal):
         )
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         fitted, _ = gaussian.predict_cells(
             self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
         )
@@ -116,7 +116,7 @@ class Staged(GaussianPersonal):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict`, one row a person."""
+        """As `predict`, a row for each person."""
         return np.stack(
             [self.predict(user_ratings)[0] for user_ratings in people_of(ptr, item, value)]
         )
@@ -177,7 +177,7 @@ class FactorNeighbours(Staged):
         return out
 
     def similar(self, item: int) -> Floats:
-        """Cosine of what items share beyond the personal level."""
+        """Cosine of item factors without the user bias."""
         rows = np.column_stack([self.model.loadings[:, 1:], self._factor])
         length = np.sqrt((rows**2).sum(axis=1))
         return np.asarray(product(rows, rows[item]) / np.maximum(length * length[item], 1e-12))
@@ -199,7 +199,7 @@ class StoredNeighbours(Staged):
     def check_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
-        """Neighbours are items."""
+        """Raise if a neighbour id is not a row of the catalogue."""
         check_lists(arrays["start"], arrays["neighbour"], items)
 
     def _near(self, item: int) -> tuple[NDArray[np.int64], Floats]:

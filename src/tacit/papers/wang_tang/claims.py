@@ -129,7 +129,7 @@ def over_a_chain(published: str, **short: int) -> Callable[[PaperClaim, Force], 
         won = guess(scores, coins, delta=1e-6, mistake=force.mistake)
         return SeenByAttack(
             won.epsilon,
-            f"{won.words}; {PEOPLE} people, {ITEMS} items, one sample",
+            f"{won.summary}; {PEOPLE} people, {ITEMS} items, one sample",
             f"{CANARIES} people who each rate {OWN} rare items alike, there or not",
         )
 

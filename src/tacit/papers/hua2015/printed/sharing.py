@@ -143,7 +143,7 @@ class Deal:
         return total
 
     def _nothing(self) -> NDArray[Any]:
-        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word}")
+        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word_size}")
 
 
 def makers(joined: int) -> int:
@@ -228,7 +228,9 @@ class Hua(Scheme):
             name=part.name, size=part.size, width=part.width, bits=32, sparse=True, printed=blind
         )
 
-    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+    def brief(
+        self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes
+    ) -> Briefing:
         """To each device its own rows and cohort sizes; to all of them the seeds of H, for
         the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
         first_layout = self.made.layouts(attempt.index)[0]

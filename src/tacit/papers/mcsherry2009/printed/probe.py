@@ -95,7 +95,7 @@ class Probe:
     """Own ratings that a prediction uses; 0 for the SVD."""
 
     @property
-    def _asked(self) -> tuple[float | None, float | None, float | None]:
+    def _fixed_parameters(self) -> tuple[float | None, float | None, float | None]:
         settings = self.settings
         return settings.shrink_diagonal, settings.shrink_off, settings.ridge
 
@@ -103,7 +103,7 @@ class Probe:
     def _open(self) -> list[int]:
         """The parameters that are to be found. Without cleaning nothing shrinks."""
         candidates = range(PARAMETERS) if self.clean else (RIDGE,)
-        return [index for index in candidates if self._asked[index] is None]
+        return [index for index in candidates if self._fixed_parameters[index] is None]
 
     @property
     def needed(self) -> bool:
@@ -111,11 +111,11 @@ class Probe:
         return bool(self._open)
 
     @property
-    def given(self) -> Floats:
+    def start_parameters(self) -> Floats:
         """Those that were given, and the start for the others; 0 where nothing shrinks."""
         parameters = [
             start if setting is None else setting
-            for setting, start in zip(self._asked, START, strict=True)
+            for setting, start in zip(self._fixed_parameters, START, strict=True)
         ]
         if not self.clean:
             parameters[:RIDGE] = [0.0] * RIDGE
@@ -123,7 +123,7 @@ class Probe:
 
     def fitted(self, state: PrintedState, training: Block, probe: Block) -> Floats:
         """Coordinate descent on the logarithms of the open parameters."""
-        parameters = self.given
+        parameters = self.start_parameters
         people = min(MOST, len(training.people))
         held_out = _first_people(probe, people)
         if not len(held_out.value):
@@ -175,10 +175,10 @@ class _Error:
     def _arrays(self, shrinkage: Floats) -> dict[str, Floats]:
         key = tuple(float(number) for number in shrinkage)
         if key not in self._known:
-            self._known = {key: self._made(shrinkage)}
+            self._known = {key: self._count_arrays(shrinkage)}
         return self._known[key]
 
-    def _made(self, shrinkage: Floats) -> dict[str, Floats]:
+    def _count_arrays(self, shrinkage: Floats) -> dict[str, Floats]:
         probe, state = self.how, self.state
         least_weight = probe.settings.least_weight
         arrays = {"baseline": np.asarray(state.item - MIDDLE)}

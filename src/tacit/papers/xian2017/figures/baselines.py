@@ -62,7 +62,7 @@ def draw(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         for split in (EIGHTY, TENFOLD):
             same = {"data": data, "split": split, "reading": PRINTED}
-            if not results.where(**same):
+            if not results.select(**same):
                 continue
             feature_interactions = [
                 Curve.of(name, results.along("epsilon", "rmse", name=name, **same))
@@ -112,7 +112,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 def tried(results: Results, name: str) -> str:
     """The open readings of an algorithm that were run."""
-    run_readings = {row.key["reading"] for row in results.where(name=name).rows}
+    run_readings = {row.key["reading"] for row in results.select(name=name).rows}
     return ", ".join(reading for reading in OPEN[name] if reading in run_readings) or "none"
 
 
