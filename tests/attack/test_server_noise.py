@@ -32,8 +32,8 @@ from tacit.federation.protocol.wire import (
     layouts_print,
     pack,
     sections,
+    to_words,
     unpack,
-    words,
 )
 from tacit.federation.server.store import ServerStore
 from tacit.federation.server.sums import RoundTotal
@@ -244,7 +244,7 @@ def test_whether_a_round_is_spoilt_is_decided_after_both_noises(arena) -> None:
     for place in range(len(round_.made.layouts(0))):
         one = round_.masks(place)
         sums.append(one * np.array(LEAST, one.dtype))
-    sums[0][0] += words(np.full(layout.width, edge), layout.bits)
+    sums[0][0] += to_words(np.full(layout.width, edge), layout.bits)
     who = b"".join(bytes.fromhex(name) for name in sorted(round_.names))
     sent = [
         packed(each, part.bits) for each, part in zip(sums, round_.made.layouts(0), strict=True)

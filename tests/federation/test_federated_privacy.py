@@ -98,7 +98,7 @@ def test_one_mask_never_covers_two_contributions() -> None:
     one.values = np.array([-1.0, 1.0])  # the difference of these two is what must not show
     second = sent(one, made, state(people=21.0), attempt=1)
     bits = made.layouts(0)[0].bits
-    distance = np.abs(wire.integers(wire.words(first - second, bits), bits)).astype(np.float64)
+    distance = np.abs(wire.integers(wire.to_words(first - second, bits), bits)).astype(np.float64)
     assert np.median(distance) > 2.0 ** (
         bits - 4
     )  # two uniform masks are far apart; one mask gives a small number
@@ -258,7 +258,7 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     for attempt in range(30):
         words = sent(compact(quiet), made, payload, enough=1, attempt=attempt)
         cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(np.int64)
-        noise.append(wire.integers(wire.words(words - cover, layout.bits), layout.bits).ravel())
+        noise.append(wire.integers(wire.to_words(words - cover, layout.bits), layout.bits).ravel())
     share = made.noise_sd(f"{made.round(0).name}/{layout.name}", 1)
     spread = np.concatenate(noise).std()
     assert 0.8 < spread / share < 1.2

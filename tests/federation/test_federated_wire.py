@@ -240,15 +240,15 @@ def test_words_travel_in_as_many_bits_as_they_have(bits, count) -> None:
     low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
     sent = rng.integers(low, high, count, endpoint=True)
     sent[:2] = [low, high][: len(sent)]
-    data = packing.packed(wire.words(sent, bits), bits)
+    data = packing.packed(wire.to_words(sent, bits), bits)
     assert len(data) == -(-count * bits // 8)
     found = packing.unpacked(data, count, bits)
     assert np.array_equal(wire.integers(found, bits), sent)
 
 
 def test_sums_of_short_words_wrap_as_they_should() -> None:
-    one = wire.words(np.array([2**26 - 1, -5]), 27)
-    other = wire.words(np.array([1, 7]), 27)
+    one = wire.to_words(np.array([2**26 - 1, -5]), 27)
+    other = wire.to_words(np.array([1, 7]), 27)
     assert wire.integers(one + other, 27).tolist() == [-(2**26), 2]
 
 

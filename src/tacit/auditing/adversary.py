@@ -272,9 +272,9 @@ TOGETHER = -1
 class Best:
     """The best pairs of each release, and of all together."""
 
-    def __init__(self, releases: Sequence[ReachedRelease], kept: int) -> None:
+    def __init__(self, releases: Sequence[ReachedRelease], retained: int) -> None:
         self.releases = releases
-        self.kept = kept
+        self.kept = retained
         self._pairs: list[Pair] = []
         self._shares = np.zeros((0, len(releases)))
 

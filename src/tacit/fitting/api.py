@@ -63,9 +63,9 @@ def fit_inputs(
         notice(message)
     elif method.better_list and data.schema.positive is None:
         notice(method.better_list)
-    known = None if public is None else _public(public, options.get("scale"))
-    if known is not None:
-        notice(known.agreement(catalogue))
+    prior = None if public is None else _public(public, options.get("scale"))
+    if prior is not None:
+        notice(prior.agreement(catalogue))
     if catalogue is None and not isinstance(ratings, Ratings):
         _tell_items(data)
     return fit(
@@ -75,7 +75,7 @@ def fit_inputs(
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
-        public=known,
+        public=prior,
         budgets=personal_budgets,
     )
 

@@ -142,12 +142,12 @@ def settle_or_warn(
     receipt: Receipt,
     statement: Statement,
     artefact: str,
-    drawn: Iterable[Event] | None = None,
+    drawn_events: Iterable[Event] | None = None,
 ) -> Statement:
     """The same for what nothing can make again. A book that cannot be written any more is warned
     of, and leaves the statement unsigned: what was paid for is not lost with it."""
     try:
-        return settle(book, receipt, statement, artefact, drawn)
+        return settle(book, receipt, statement, artefact, drawn_events)
     except (StorageError, OSError) as error:
         why = error.message if isinstance(error, StorageError) else reason(error)
         warn(

@@ -111,11 +111,11 @@ class Diary:
         """Where the model of one week is published."""
         return self.folder / "releases" / f"{number:02d}"
 
-    def read(self, place: Path, kind: type[T]) -> T | None:
+    def read(self, path: Path, kind: type[T]) -> T | None:
         """A JSON file of this form; None if there is none."""
-        if not place.exists():
+        if not path.exists():
             return None
-        return read_json(place, kind, ModelError, RESTORE)
+        return read_json(path, kind, ModelError, RESTORE)
 
     def write(self, path: Path, value: Any) -> None:
         """Write JSON whole and durably."""
@@ -168,16 +168,16 @@ class Diary:
         }
 
 
-def _loaded(place: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+def _loaded(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     """One array, or several by name. What numpy and zip files raise of a damaged file is not
     listed anywhere."""
     try:
-        found = np.load(io.BytesIO(place.read_bytes()), allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return found
-        return {name: found[name] for name in found.files}
+        archive = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            return archive
+        return {name: archive[name] for name in archive.files}
     except Exception:  # noqa: BLE001
-        raise damaged(place) from None
+        raise damaged(path) from None
 
 
 def damaged(path: Path) -> ModelError:

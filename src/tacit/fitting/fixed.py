@@ -49,13 +49,13 @@ class Periods:
             raise SettingError("a period has at least one day", remedy="give --days a count")
 
     @staticmethod
-    def of(begins: str, days: int) -> Periods:
+    def of(begin_date: str, days: int) -> Periods:
         """From a date as people write it."""
         try:
-            first_day = date.fromisoformat(begins)
+            first_day = date.fromisoformat(begin_date)
         except ValueError:
             raise SettingError(
-                f"{begins!r} is not a day", remedy="give a date such as 2026-01-05"
+                f"{begin_date!r} is not a day", remedy="give a date such as 2026-01-05"
             ) from None
         return Periods(first_day, days)
 

@@ -127,9 +127,12 @@ def _plain(public: Public) -> bool:
     return public.pattern is None and public.start is None and not public.known
 
 
-def _alike(one: Catalogue, other: Catalogue) -> bool:
+def _alike(left_catalogue: Catalogue, right_catalogue: Catalogue) -> bool:
     """The same object, or ids alone, which are the same."""
-    if one is other:
+    if left_catalogue is right_catalogue:
         return True
-    bare = not (one.has_features or other.has_features)
-    return bare and (one.titles, one.ids) == (other.titles, other.ids)
+    bare = not (left_catalogue.has_features or right_catalogue.has_features)
+    return bare and (left_catalogue.titles, left_catalogue.ids) == (
+        right_catalogue.titles,
+        right_catalogue.ids,
+    )

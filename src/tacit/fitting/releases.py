@@ -191,9 +191,9 @@ class Releases:
         if requested is not None and requested != week:
             raise not_next(requested, completed)
         self._check_clock(week)
-        turn = self._admit_people(week)
-        self._begin_week(week, turn)
-        self._run(week, turn)
+        counted_people = self._admit_people(week)
+        self._begin_week(week, counted_people)
+        self._run(week, counted_people)
         self._end(week, self._shared(week))
         self._announce(week)
         return self._announced_release(week)
@@ -218,9 +218,11 @@ class Releases:
         ends = None if self.periods is None else self.periods.ends(week)
         return self.standing.counted.admit(self.ratings, names, ends)
 
-    def _begin_week(self, week: int, turn: Turn) -> None:
+    def _begin_week(self, week: int, counted_people: Turn) -> None:
         folder = self.diary.week(week)
-        listed = CountedPeople(names=list(turn.names), cells=turn.digest(self.key))
+        listed = CountedPeople(
+            names=list(counted_people.names), cells=counted_people.digest(self.key)
+        )
         if self.standing.open is not None:
             if self.diary.read(folder / "people.json", CountedPeople) != listed:
                 raise SettingError(
@@ -228,31 +230,31 @@ class Releases:
                     remedy="give the table that it was begun with",
                 )
         else:
-            self._mark(turn)
+            self._mark(counted_people)
             self.diary.write(folder / "people.json", listed.model_dump())
         digests: dict[str, str] = {}
         if week > 1:
             earlier = self.diary.week(week - 1) / "digests.json"
             digests = self.diary.read(earlier, dict[str, str]) or {}
-        seal = sealed(self.standing.seal, turn.names, digests)
+        seal = sealed(self.standing.seal, counted_people.names, digests)
         entry = begin_week(self.order.book, self.receipt, week, seal, self.calendar.horizon)
         self.diary.write(folder / "begun.json", {"entry": entry.hash})
 
-    def _mark(self, turn: Turn) -> None:
+    def _mark(self, counted_people: Turn) -> None:
         """The book warns, or refuses, where these people are known under another name."""
         warning = self.order.book.fingerprint(
-            fingerprint(turn.ratings), other_people=self.order.how.other_people
+            fingerprint(counted_people.ratings), other_people=self.order.how.other_people
         )
         if warning:
             warn(f"{warning}: {ONE_BOOK}")
 
-    def _run(self, week: int, turn: Turn) -> None:
+    def _run(self, week: int, counted_people: Turn) -> None:
         """The rounds of the plan, over the people of this week."""
         check_arrays(self.diary, week)
         execution = self.order.how
-        engine = ExactSums(turn.ratings, execution.threads, self.progress)
-        if turn.ratings.schema.max_ratings is not None:
-            engine.limit(turn.ratings.schema.max_ratings)
+        engine = ExactSums(counted_people.ratings, execution.threads, self.progress)
+        if counted_people.ratings.schema.max_ratings is not None:
+            engine.limit(counted_people.ratings.schema.max_ratings)
         totals = Totals(Weeks(self.events, self.calendar, week))
         with one_blas_thread():
             loop = Loop(self.plan, self._state_before(week))
@@ -385,11 +387,11 @@ class Releases:
         return Refreshed(week, model, folder, self.calendar.growth(week))
 
 
-def _request(known: Mapping[str, Any], place: Path) -> str:
+def _request(public_facts: Mapping[str, Any], folder: Path) -> str:
     """The name of the request that pays: without it a calendar might be paid for twice."""
-    token = known.get("request")
+    token = public_facts.get("request")
     if not isinstance(token, str) or not token:
-        raise damaged(place)
+        raise damaged(folder)
     return token
 
 

@@ -133,7 +133,9 @@ def trial(
     if run.order.calibration != "sound":
         run.watch = watch
     shared = run.go()
-    return owners_model(shared, run.statement(None), run.trained, run.engine, kept=not noise_off)
+    return owners_model(
+        shared, run.statement(None), run.trained, run.engine, may_save=not noise_off
+    )
 
 
 def rehearse(
@@ -256,10 +258,10 @@ class _Run:
         state = self.method.first_state(self.settled.public)
         return replace(state, people=self._people())
 
-    def _begin(self, settled: Planned) -> None:
+    def _begin(self, planned: Planned) -> None:
         """From here on the plan is settled."""
-        self.planned = settled
-        self.events = (*self.events, *settled.events.values())
+        self.planned = planned
+        self.events = (*self.events, *planned.events.values())
 
     def rehearse(self, *, once: bool = False) -> None:
         """Before anything is charged: try every plan that may be chosen on invented people;

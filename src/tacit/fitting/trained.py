@@ -70,12 +70,12 @@ class KnownPeople(PersonalModel):
         is_training_pattern = np.array_equal(item, self._item)
         return self.trained if is_training_pattern else self.published
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """As the published model does: one person's ratings do not identify her row."""
-        return self.published.predict(own)
+        return self.published.predict(user_ratings)
 
-    def explain(self, own: Own, item: int) -> Reason:
-        return self.published.explain(own, item)
+    def explain(self, user_ratings: Own, item: int) -> Reason:
+        return self.published.explain(user_ratings, item)
 
     def similar(self, item: int) -> Floats:
         return self.published.similar(item)
@@ -97,10 +97,10 @@ def owners_model(
     trained: PersonalModel | None,
     engine: Engine,
     *,
-    kept: bool,
+    may_save: bool,
 ) -> Model:
     """The model of a trial, with its trained people where the paper publishes them."""
     if trained is None:
-        return Model(shared, statement, kept=kept)
+        return Model(shared, statement, kept=may_save)
     people = KnownPeople(trained, personal_model(shared), engine.pattern().item)
     return OwnersModel(shared, statement, people)

@@ -130,7 +130,7 @@ class Shared:
             whole_in = error.whole_in if isinstance(error, _Unplaced) else None
             if paid is not None:
                 folder = whole_in or rescue(files, paid.refuges, "tacit-model-")
-                raise _kept(error, folder, paid.charge) from None
+                raise _rescued_error(error, folder, paid.charge) from None
             if whole_in is not None and whole_in != Path(os.path.abspath(path)):
                 remove(whole_in)
             raise
@@ -221,7 +221,7 @@ def _publish(held: Reservation, files: Files) -> None:
         raise _Unplaced(str(unwritable(held.target, error).message), staged) from None
 
 
-def _kept(error: StorageError, whole_in: Path | None, charge: str) -> StorageError:
+def _rescued_error(error: StorageError, whole_in: Path | None, charge: str) -> StorageError:
     """The error about a model that was paid for: where it is, what stays charged, what to do."""
     if whole_in is None:
         return StorageError(
@@ -243,8 +243,8 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         remedy = "give the folder that `tacit fit --out` wrote"
         if inside:
             remedy = f"the model is in {folder / 'model'}"
-        elif left := remains(folder):
-            remedy = f"a process was killed while it replaced this model: move {left[0]} there"
+        elif leftovers := remains(folder):
+            remedy = f"a process was killed while it replaced this model: move {leftovers[0]} there"
         raise ModelError(f"{folder} is not a Tacit model{gone}", remedy=remedy)
     content = read_folder(folder, FORMAT)
     facts = content.facts

@@ -223,13 +223,13 @@ def draw_ratings(
     cells = people(world, rng, count)
     when = None
     if period is not None:
-        begin, end = period
-        if not 0 <= begin < end:
+        start, end = period
+        if not 0 <= start < end:
             raise SettingError(
                 "the times begin after their end",
                 remedy="give the first and the last, in this order",
             )
-        when = times(rng, cells.count, begin, end)
+        when = times(rng, cells.count, start, end)
     width = len(str(count))
     schema = Schema(shared.schema.low, shared.schema.high, source=MARK)
     note = "invented people: nobody has rated anything here"

@@ -50,9 +50,10 @@ class Spoken:
     """On the command line, where that is not its name."""
 
 
-def option(default: Any, told: Spoken | None = None) -> Any:
-    """A field that is an option; one without a description (`told`) exists in Python only."""
-    return field(default=default, metadata={DESCRIPTION: told})
+def option(default: Any, description: Spoken | None = None) -> Any:
+    """A field that is an option; one without a description (`description`) exists in Python
+    only."""
+    return field(default=default, metadata={DESCRIPTION: description})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

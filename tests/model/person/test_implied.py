@@ -95,7 +95,7 @@ def by_hand(held: Arrays, own: Own, day: int | None = None) -> tuple[np.ndarray,
 
 
 @pytest.mark.parametrize("count", [0, 1, 12, 30])
-@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("posterior_variance", [False, True])
 def test_it_is_the_posterior_of_the_joint_gaussian(count, posterior_variance):
     held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     own = somebody(count)
@@ -108,7 +108,7 @@ def test_it_is_the_posterior_of_the_joint_gaussian(count, posterior_variance):
 
 
 @pytest.mark.parametrize("day", [2, 99])
-@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("posterior_variance", [False, True])
 def test_it_is_with_the_shifts_of_days_too(day, posterior_variance):
     held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     own = somebody(12, asked=day * SECONDS + 5, times=True)
@@ -145,7 +145,7 @@ def people(seed: int = 5) -> Cells:
     )
 
 
-@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("posterior_variance", [False, True])
 def test_compiled_answers_are_those_of_each_person(posterior_variance):
     model = personal(arrays(**({"per_rating": DOUBT} if posterior_variance else {})))
     cells = replace(people(), time=None, ask_time=None)
@@ -160,7 +160,7 @@ def test_compiled_answers_are_those_of_each_person(posterior_variance):
         np.testing.assert_allclose(scores[row], right[0], atol=1e-12)
 
 
-@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("posterior_variance", [False, True])
 @pytest.mark.parametrize("told", [False, True])
 def test_compiled_answers_by_day_are_those_of_each_person(posterior_variance, told):
     """Also without what choices imply: an interval is each person's own, not only the first's."""
@@ -183,7 +183,7 @@ def test_compiled_answers_by_day_are_those_of_each_person(posterior_variance, to
 
 
 @pytest.mark.parametrize("day", [None, 2, 99])
-@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("posterior_variance", [False, True])
 def test_reasons_add_up_to_the_prediction(day, posterior_variance):
     held = arrays(**({"per_rating": DOUBT} if posterior_variance else {}))
     asked = None if day is None else day * SECONDS

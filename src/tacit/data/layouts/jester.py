@@ -124,8 +124,8 @@ def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 def _fields(text: str, delimiter: str, label: str, line: int) -> list[str]:
     try:
         return fields_of(text, delimiter)
-    except Misquoted as found:
-        raise misquoted(label, line, found) from None
+    except Misquoted as error:
+        raise misquoted(label, line, error) from None
 
 
 def numbers(fields: list[str], label: str, line: int) -> NDArray[np.float64]:

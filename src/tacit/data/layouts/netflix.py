@@ -93,7 +93,7 @@ class _Batch:
         return self
 
     def location(self, byte: int) -> str:
-        file_start = next(begin for begin in reversed(self.files) if begin.byte <= byte)
+        file_start = next(start for start in reversed(self.files) if start.byte <= byte)
         lines_before = self.data.count(b"\n", file_start.byte, byte)
         return format_location(file_start.label, file_start.line + lines_before)
 

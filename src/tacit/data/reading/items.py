@@ -181,8 +181,8 @@ def catalogue(sheet: SmallTable, columns: ItemColumns | None = None) -> Catalogu
     titles = column(sheet, positions["title"])
     tags, tagged = tag_matrix(sheet, column(sheet, positions["tags"]))
     check_texts(sheet, ids, titles, tags, header)
-    taken = [at for role_positions in positions.values() for at in role_positions]
-    remaining = [k for k, at in enumerate(header) if k not in taken and at]
+    used_positions = [at for role_positions in positions.values() for at in role_positions]
+    remaining = [k for k, at in enumerate(header) if k not in used_positions and at]
     numbers, numeric = numeric_columns(sheet, remaining)
     return Catalogue(
         ids,
@@ -340,12 +340,12 @@ def roles_of(
             )
         if requested and not missing:
             positions[role] = [plainly.index(name) for name in requested]
-    taken = {at for role_positions in positions.values() for at in role_positions}
+    used_positions = {at for role_positions in positions.values() for at in role_positions}
     for role, usual in ROLES.items():
         if role in positions:
             continue
         candidates = (plainly.index(name) for name in usual if name in plainly)
-        positions[role] = [at for at in candidates if at not in taken][:1]
+        positions[role] = [at for at in candidates if at not in used_positions][:1]
     if not positions["id"]:
         raise DataError(
             "missing column: the header names no item",

@@ -85,9 +85,9 @@ class Code:
             item = self._timed(batch.column("time"), time, item)
         if self.rated:
             item = self._rated(batch.column("value"), value, item)
-        for each, role in ((names, "item"), (user, "user")):
+        for ids, role in ((names, "item"), (user, "user")):
             item[flags(is_controlled(batch.column(role)))] = -8
-            item[flags(is_empty(each))] = -3 if role == "item" else -2
+            item[flags(is_empty(ids))] = -3 if role == "item" else -2
         if FAULT in batch.schema.names:  # as the lines of a text were read
             fault = batch.column(FAULT).to_numpy(zero_copy_only=False)
             item[fault < 0] = fault[fault < 0]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.data.schema import Schema
 from tacit.engine.gram import Factors
 from tacit.engine.spark.crowd import Crowded
-from tacit.engine.spark.keys import words
+from tacit.engine.spark.keys import secret_words
 from tacit.engine.spark.wire import (
     BLOCK,
     FACTOR,
@@ -55,11 +55,11 @@ class Partition(Threads):
 
     def coins(self) -> NDArray[np.uint64]:
         """A secret word for each person and this round."""
-        return words(self._keys.coin, self._digests)
+        return secret_words(self._keys.coin, self._digests)
 
     def partition_words(self) -> NDArray[np.uint64]:
         """A secret word for each person, the same through the run."""
-        return words(self._keys.place, self._digests)
+        return secret_words(self._keys.place, self._digests)
 
     def sums(
         self, round_: Round, state: AnyState, factors: Mapping[str, Factors]

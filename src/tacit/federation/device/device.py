@@ -35,7 +35,7 @@ from tacit.federation.device.realised import realised_event
 from tacit.federation.protocol.growing_arrays import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
-from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, words
+from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, to_words
 from tacit.ledger.account.event import Event, Unbounded
 from tacit.ledger.account.personal import WHOLE, lesser
 from tacit.repr import shapes
@@ -145,15 +145,15 @@ class Device:
 
     def request_digest(self, announcement: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
-        read = self._look(payload)
+        announced = self._look(payload)
         terms = (
             f"{announcement.task} {announcement.round} {announcement.nonce} {announcement.key} "
             f"{self.key_name}"
         )
-        if read.terms != terms:
-            read.asked = digest(terms.encode(), read.digest.encode())
-            read.terms = terms
-        return read.asked
+        if announced.terms != terms:
+            announced.asked = digest(terms.encode(), announced.digest.encode())
+            announced.terms = terms
+        return announced.asked
 
     def _look(self, payload: memoryview) -> _ReadPayload:
         """A payload with its digest, which is remembered until it is answered."""
@@ -206,12 +206,12 @@ class Device:
         """What the announcement brought, if this device may answer it."""
         if not self.turns_left(announcement.round):
             raise BudgetError("this device has taken all the turns that the plan has priced")
-        read = self._look(payload)
-        if read.found is None or read.round != announcement.round:
+        looked_at = self._look(payload)
+        if looked_at.found is None or looked_at.round != announcement.round:
             rows = len(self.items)
-            read.found = announced(self.made, announcement.round, payload, rows)
-            read.round = announcement.round
-        contents = read.found
+            looked_at.found = announced(self.made, announcement.round, payload, rows)
+            looked_at.round = announcement.round
+        contents = looked_at.found
         round_ = self.made.round(announcement.round)
         self._check_slice(round_)
         self._check_choice(announcement.round, contents.state)
@@ -268,9 +268,9 @@ class Device:
         """Whether no round that may still come is one for this device."""
         if self.made.scheme.shows_items:  # printed rounds have no turns to keep
             return False
-        begin = 0 if self.sent is None else self.sent.round
+        start = 0 if self.sent is None else self.sent.round
         end = len(self.made.plan.rounds)
-        return not any(self.turns_left(index) for index in range(begin, end))
+        return not any(self.turns_left(index) for index in range(start, end))
 
     # ---------------------------------------------------------------- what it answers
 
@@ -340,7 +340,7 @@ class Device:
                 part, layout, contributions[part.name], len(sent_rows)
             )
             self._note(None if event is None else realised_event(event, contribution))
-            masked = words(contribution, layout.bits)
+            masked = to_words(contribution, layout.bits)
             masked += self.made.scheme.added(path, layout, holding, len(contribution))
             masked += mask(key, layout.name, len(contribution), layout.width, layout.bits)
             if layout.sparse:

@@ -93,7 +93,7 @@ async def _join(link: Conversation, device: Device, last_attempt: tuple[int, int
     )
     try:
         most = device.made.most_told
-        return await link.call(link.recommender, "/v1/join", pack(join, rows), most=most)
+        return await link.call(link.recommender, "/v1/join", pack(join, rows), max_bytes=most)
     except TurnedDown as refused:
         early = "stopped" in refused.reason or "sits out" in refused.reason
         if refused.status == 410 and not early:

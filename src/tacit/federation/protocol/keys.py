@@ -128,9 +128,9 @@ def rotation_proof(mac: bytes, device: str, stamp: int) -> str:
     return tag(mac, b"rotate", device.encode(), str(stamp).encode())
 
 
-def same(one: str, other: str) -> bool:
+def same(left_key: str, right_key: str) -> bool:
     """Whether two tags are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(left_key.encode(), right_key.encode())
 
 
 class KeyFile(BaseModel):

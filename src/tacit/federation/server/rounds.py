@@ -192,11 +192,11 @@ class Rounds:
         self, attempt: Attempt, briefing: StoredBriefing, devices: Devices
     ) -> None:
         """Write down what these devices are told, each its own; they may be told then."""
-        written = await self._execute(
+        stored_briefing = await self._execute(
             lambda s: store_payloads(s, self.name, attempt, briefing, devices)
         )
-        briefing.payloads.update(written.payloads)
-        briefing.digests.update(written.digests)
+        briefing.payloads.update(stored_briefing.payloads)
+        briefing.digests.update(stored_briefing.digests)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""

@@ -22,8 +22,8 @@ REMEDY = (
 
 def unsettled(store: Store, session: Session, chain: Chain, names: Iterable[str]) -> list[str]:
     """Those of `names` that neither ledger declares to be other people than this chain's."""
-    settled = {name for entry in chain.entries for name in entry.others or ()}
-    candidates = sorted(set(names) - settled - {chain.population})
+    declared = {name for entry in chain.entries for name in entry.others or ()}
+    candidates = sorted(set(names) - declared - {chain.population})
     return [
         name
         for name in candidates

@@ -207,8 +207,8 @@ class PostgresStore:
                 "CREATE TABLE IF NOT EXISTS tacit_ledger.migration (number INTEGER PRIMARY KEY)"
             )
             connection.execute("LOCK TABLE tacit_ledger.migration IN EXCLUSIVE MODE")
-            done = self._number(connection)
-            for number, step in enumerate(MIGRATIONS[done:], done + 1):
+            applied = self._number(connection)
+            for number, step in enumerate(MIGRATIONS[applied:], applied + 1):
                 connection.execute(step.encode())
                 connection.execute("INSERT INTO tacit_ledger.migration VALUES (%s)", (number,))
 
@@ -267,10 +267,10 @@ class PostgresStore:
     def _refusal(self, state: str) -> BookError | StorageError:
         """The error for an SQLSTATE that the ledger's own database functions raise."""
         if state == "TA001":
-            known = self.key_path.exists()
+            has_key = self.key_path.exists()
             return BookError(
                 "the book is damaged, or its key belongs to another book"
-                if known
+                if has_key
                 else "the key of the book is missing",
                 place=self.place,
                 remedy="restore it from a backup",
@@ -415,9 +415,9 @@ class PostgresSession:
             "UNION ALL SELECT proname FROM pg_proc "
             "WHERE pronamespace = 'tacit_ledger'::regnamespace"
         )
-        found = {row[0] for row in self._do(query)}
+        present = {row[0] for row in self._do(query)}
         parts = _FIRST_PARTS if self._is_format_1() else PARTS
-        return [name for name in parts if name not in found]
+        return [name for name in parts if name not in present]
 
     def _is_format_1(self) -> bool:
         """Whether the tables are of format 1, which the next charge brings up to date."""

@@ -219,9 +219,9 @@ class Statement(BaseModel):
         return short_html(self)
 
     def __str__(self) -> str:
-        from tacit.ledger.statement.story import tell
+        from tacit.ledger.statement.story import render_story
 
-        return tell(self)
+        return render_story(self)
 
 
 def build_statement(

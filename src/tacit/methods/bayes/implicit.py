@@ -41,7 +41,7 @@ NARROWEST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ImplicitDesign:
     """Public inputs of every contribution to these rounds: the model to be published, the axes of
     its item factors, and directions of choice."""
 
@@ -61,12 +61,12 @@ class Seen:
         return np.asarray(self.leanings.turn @ projected)
 
 
-def seen(second: SecondOrder, state: BayesState, directions: int) -> Seen:
+def implicit_design(second: SecondOrder, state: BayesState, directions: int) -> ImplicitDesign:
     """Before these rounds and after them the same, because they change nothing that it reads."""
     model = second.last_model(state)
     weight = state.weights.mean
     axes = typical_axes(model.loadings, model.precision, weight, state.level.count, directions)
-    return Seen(model, axes, leanings(model.loadings, weight, directions))
+    return ImplicitDesign(model, axes, leanings(model.loadings, weight, directions))
 
 
 def implicit_rounds(second: SecondOrder, share: float, directions: int) -> tuple[Round, Round]:
@@ -86,8 +86,8 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
     """
     width = directions**2 + directions * (directions + 1) // 2
 
-    def look(state: AnyState) -> Seen:
-        return seen(second, state, directions)
+    def look(state: AnyState) -> ImplicitDesign:
+        return implicit_design(second, state, directions)
 
     seen_of = once_for_each(look)
 
@@ -132,7 +132,7 @@ def popularity_slope_round(second: SecondOrder, share: float, directions: int) -
     made of them."""
 
     def look(state: AnyState) -> tuple[GaussianModel, Floats]:
-        view = seen(second, state, directions)
+        view = implicit_design(second, state, directions)
         return view.model, view.hints(state.implied.coefficients)
 
     seen_of = once_for_each(look)
@@ -168,7 +168,7 @@ def popularity_slope_round(second: SecondOrder, share: float, directions: int) -
 def with_implicit(shared: Shared, second: SecondOrder, state: BayesState) -> Shared:
     """The published model with implicit feedback, in units of its own item factors: those may have
     been widened since."""
-    view = seen(second, state, len(state.implied.coefficients))
+    view = implicit_design(second, state, len(state.implied.coefficients))
     scales = state.choice.scales
     wide = scales > NARROWEST
     back = np.divide(1.0, scales, out=np.zeros_like(scales), where=wide)

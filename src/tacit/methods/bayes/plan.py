@@ -293,8 +293,8 @@ def _implied(second: Second, unit: Unit, reach: float, budget: float, items: int
     effective_reach = reach if unit == "user" else reach / 2
     if effective_reach < IMPLICIT_FROM:
         return second
-    wanted = min(effective_reach, GREAT_REACH) / REACH_OF_A_LEANING
-    directions = np.clip(wanted, LEAST_LEANINGS, MOST_LEANINGS)
+    direction_count = min(effective_reach, GREAT_REACH) / REACH_OF_A_LEANING
+    directions = np.clip(direction_count, LEAST_LEANINGS, MOST_LEANINGS)
     return replace(
         second, implied=IMPLICIT_SHARE * budget, leanings=min(int(directions), items - 1)
     )

@@ -55,7 +55,7 @@ class Sweeps:
 
         def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             effort = self.effort(state, spread)
-            clip = ROW_SHARE * _shown(self.axes(state)).norm
+            clip = ROW_SHARE * _shown_axes(self.axes(state)).norm
             sd = max(clip * released["sums"].sd, TINY)
             sums = clip * released["sums"].value
             state = first_order.learn(
@@ -106,7 +106,7 @@ class Sweeps:
             1,
         )
         effort = self.effort(state, spread)
-        scaled_axes = _shown(axes)
+        scaled_axes = _shown_axes(axes)
         weight = first_order.cell_weights(block, state) / (ROW_SHARE * scaled_axes.norm)
         weight *= np.clip(error, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
         factors = scaled_axes.axes / np.sqrt(axes.reliability)
@@ -122,7 +122,7 @@ class Sweeps:
         """Update item factors by the evidence of all sweeps so far."""
         previous = self._previous_sweeps(state)
         axes = previous.axes
-        scaled_axes = _shown(axes).axes
+        scaled_axes = _shown_axes(axes).axes
         scale = multiplier[:, None] * np.sqrt(axes.reliability) * scaled_axes
         scale = np.maximum(scale, LEAST_SCALE)
         weights = state.weights
@@ -156,18 +156,18 @@ class SweepEffort:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownAxes:
     axes: Floats
     """1 for those that take part in a sweep, else 0."""
     norm: float
     """Of a typical (level, tastes)."""
 
 
-def _shown(axes: Axes) -> _Shown:
+def _shown_axes(axes: Axes) -> _ShownAxes:
     """Axes that ratings show. Where only the user bias shows, none takes part and the whole sweep
     improves item biases."""
-    there = np.abs(axes.vectors).sum(axis=0) > 0
-    shown = ((axes.reliability > SHOWN) & there).astype(np.float64)
-    if shown.sum() < 2:
-        return _Shown(np.zeros_like(shown), LEVEL_WEIGHT)
-    return _Shown(shown, sqrt(LEVEL_WEIGHT**2 + float(shown.sum())))
+    is_present = np.abs(axes.vectors).sum(axis=0) > 0
+    is_shown = ((axes.reliability > SHOWN) & is_present).astype(np.float64)
+    if is_shown.sum() < 2:
+        return _ShownAxes(np.zeros_like(is_shown), LEVEL_WEIGHT)
+    return _ShownAxes(is_shown, sqrt(LEVEL_WEIGHT**2 + float(is_shown.sum())))

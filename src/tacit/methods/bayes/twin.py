@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.methods.base import Public
-from tacit.methods.bayes.implicit import SIZE, SQUARES, Seen
+from tacit.methods.bayes.implicit import SIZE, SQUARES, ImplicitDesign
 from tacit.methods.bayes.plan import MOST_LEANINGS
 from tacit.methods.first_order.state import Floats
 from tacit.methods.noiseless.twin import GaussianTwin, OnePieceState, as_arrays
@@ -53,7 +53,7 @@ class BayesTwin(GaussianTwin):
         return replace(shared, arrays={**shared.arrays, **arrays})
 
 
-def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
+def _implied(block: Block, fit: Fitted) -> tuple[ImplicitDesign, Floats]:
     """Coefficients as the rounds of `bayes` learn them, from sums without clip or noise."""
     from tacit.kernels.implicit import implicit_popularity_slope, implicit_products
 
@@ -64,7 +64,7 @@ def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
     model = GaussianModel(fit.baseline, fit.variance, fit.loadings, fit.noise)
     directions = max(min(MOST_LEANINGS, len(weight) - 1), 1)
     axes = typical_axes(model.loadings, model.precision, weight, count, directions)
-    view = Seen(model, axes, leanings(model.loadings, weight, directions))
+    view = ImplicitDesign(model, axes, leanings(model.loadings, weight, directions))
     sums = np.zeros(directions**2 + directions * (directions + 1) // 2)
     residual = block.value - model.baseline[block.item]
     people = len(rated)

@@ -266,7 +266,7 @@ class FirstOrder:
             None if self.features is None else self.features.matrix,
             sampling=self.shared(state),
             level_variance=state.level.variance,
-            known=self.public.known,
+            public_prior=self.public.known,
         )
         item_biases = ItemBiases(estimate.mean, estimate.variance, estimate.gain)
         return replace(state, evidence=evidence.filled(), effects=item_biases)

@@ -184,7 +184,7 @@ class GaussianTwin(PersonalTwin):
             seed=self.method.seed,
             threads=self.threads,
             passes=self.passes,
-            after=given_user_factors(block, public, self.threads),
+            earlier=given_user_factors(block, public, self.threads),
         )
 
 

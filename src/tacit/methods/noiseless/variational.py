@@ -123,21 +123,21 @@ def fit_gaussian(
     seed: int = 0,
     threads: int = 1,
     passes: int = PASSES,
-    after: Fitted | None = None,
+    earlier: Fitted | None = None,
 ) -> Fitted:
-    """From ratings of one row a person (inner scale) and the items' public features. `after`
+    """From ratings of one row a person (inner scale) and the items' public features. `earlier`
     is a fit of effects and given tastes (`tacit.methods.noiseless.twin`) to go on from."""
     level = mean_of(value)
     residuals = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
     start = random_start(items, width, seed)
     noise = NOISE
-    if after is None:
+    if earlier is None:
         posterior = start_posterior(item, residuals, count, features, start)
     else:
-        noise = after.noise
-        posterior = start_posterior(item, residuals, count, features, fill_columns(after, start))
-        posterior.mean[:, 0] = after.baseline - level
+        noise = earlier.noise
+        posterior = start_posterior(item, residuals, count, features, fill_columns(earlier, start))
+        posterior.mean[:, 0] = earlier.baseline - level
         posterior.regress()
     if len(residuals):
         people = People(ptr, item, residuals, threads)
@@ -160,9 +160,9 @@ def random_start(items: int, width: int, seed: int) -> Floats:
     return start
 
 
-def fill_columns(after: Fitted, start: Floats) -> Floats:
+def fill_columns(earlier: Fitted, start: Floats) -> Floats:
     """The strongest of the given tastes, and random ones: as many columns as `start`."""
-    axes, sizes, _ = np.linalg.svd(after.loadings, full_matrices=False)
+    axes, sizes, _ = np.linalg.svd(earlier.loadings, full_matrices=False)
     retained = min(len(sizes), max(start.shape[1] - FREE, 1))
     return np.column_stack([(axes * sizes)[:, :retained], start[:, retained:]])
 

@@ -141,19 +141,19 @@ def estimate_item_biases(
     *,
     sampling: NDArray[np.float64] | float,
     level_variance: float = 0.0,
-    known: Known | None = None,
+    public_prior: Known | None = None,
 ) -> ItemBiasEstimate:
     """Fit the regression. `sampling` x W_i is the variance of the sums from people's own
     noise (public rule); `level_variance` is the doubt about the level that the effects
-    deviate from. `known` is what public people say: one more column, with a coefficient of its
-    own, and less variance around it where more of them rated an item.
+    deviate from. `public_prior` is what public people say: one more column, with a coefficient of
+    its own, and less variance around it where more of them rated an item.
     """
-    columns = Columns.of(weights, features, level_variance, known)
+    columns = Columns.of(weights, features, level_variance, public_prior)
     sums = evidence.filled()
     fit = Regression(sums, sampling, columns, weights)
     fits = [fit]
-    if known is not None:
-        fits = [replace(fit, shape=known.between(unlike)) for unlike in UNLIKE]
+    if public_prior is not None:
+        fits = [replace(fit, shape=public_prior.between(unlike)) for unlike in UNLIKE]
     scales = [candidate.search() for candidate in fits]
     best = min(range(len(fits)), key=lambda index: scales[index].value)
     solved = fits[best].solve(scales[best])
@@ -192,13 +192,13 @@ class Columns:
 
     @staticmethod
     def of(
-        weights: Weights, features: Floats | None, level_variance: float, known: Known | None
+        weights: Weights, features: Floats | None, level_variance: float, public_prior: Known | None
     ) -> Columns:
         """A one, popularity above the knee and below it, what public people say, features."""
         columns = [np.ones(len(weights.mean)), *kneed(weights.popularity)]
         variances = [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2, SLOPE_SD**2]
-        if known is not None:
-            columns.append(known.effect)
+        if public_prior is not None:
+            columns.append(public_prior.effect)
             variances.append(PUBLIC_SD**2)
         plain = len(variances)
         matrix = np.column_stack(columns if features is None else [*columns, features])
@@ -465,7 +465,8 @@ def _likeliest(possible: _Possible, expected: Floats, numbers: _Numbers, grid: F
     residuals = possible.total - possible.weight * prior
     # A line for each point: few points of many items are added up quickly that way.
     square, noise, chance = (
-        np.ascontiguousarray(each.T) for each in (residuals**2, possible.noise, possible.log_chance)
+        np.ascontiguousarray(array.T)
+        for array in (residuals**2, possible.noise, possible.log_chance)
     )
 
     def unit_variance(fall: float) -> Floats:
@@ -481,7 +482,7 @@ def _likeliest(possible: _Possible, expected: Floats, numbers: _Numbers, grid: F
         return _surprise(tried.between) + fall**2 - 2.0 * float(log_sums.sum())
 
     same = unit_variance(numbers.fall)
-    tried = [numbers._replace(between=float(each)) for each in grid]
-    best = min(tried, key=lambda each: cost(each, same))
+    tried = [numbers._replace(between=float(array)) for array in grid]
+    best = min(tried, key=lambda array: cost(array, same))
     falls = [best._replace(fall=float(h)) for h in FALL_GRID]
-    return min(falls, key=lambda each: cost(each, unit_variance(each.fall)))
+    return min(falls, key=lambda array: cost(array, unit_variance(array.fall)))

@@ -111,25 +111,25 @@ class CentredNeighbours(PersonalModel):
             centred = np.clip(centred, -self.numbers["clamp"], self.numbers["clamp"])
         return Centred(float(level), np.asarray(centred))
 
-    def _every(self, own: Own) -> bool:
+    def _every(self, user_ratings: Own) -> bool:
         """Whether all own ratings speak for every item."""
-        return not self._neighbour_limit or len(own.items) <= self._neighbour_limit
+        return not self._neighbour_limit or len(user_ratings.items) <= self._neighbour_limit
 
-    def _strongest_neighbours(self, user_ratings: Own, asked: Rows) -> Rows:
+    def _strongest_neighbours(self, user_ratings: Own, query_items: Rows) -> Rows:
         """The own ratings that speak for each item that is asked about, by their place."""
         if self._every(user_ratings):
-            return np.tile(np.arange(len(user_ratings.items)), (len(asked), 1))
-        closeness = self.arrays["similarity"][np.ix_(asked, user_ratings.items)]
+            return np.tile(np.arange(len(user_ratings.items)), (len(query_items), 1))
+        closeness = self.arrays["similarity"][np.ix_(query_items, user_ratings.items)]
         order = np.argsort(-closeness, axis=1, kind="stable")
         return order[:, : self._neighbour_limit].astype(np.int64)
 
     def _weights(self, between: Floats, user_ratings: Own, used: Rows, targets: Rows) -> Floats:
         """(C + ridge)^-1 c over the used ratings, a row an item asked about."""
-        system, each = (
+        system, target_rows = (
             between[used[:, :, None], user_ratings.items[used][:, None]],
             np.arange(used.shape[1]),
         )
-        system[:, each, each] += self.numbers["ridge"]
+        system[:, target_rows, target_rows] += self.numbers["ridge"]
         return solve(system, between[used, targets[:, None]])
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
@@ -143,11 +143,13 @@ class CentredNeighbours(PersonalModel):
         elif not self._every(user_ratings):
             between = self._between(user_ratings.items)
             for first in range(0, len(mean), TOGETHER):
-                asked = np.arange(first, min(first + TOGETHER, len(mean)))
-                used = self._strongest_neighbours(user_ratings, asked)
-                weights = self._weights(between, user_ratings, used, asked)
-                mean[asked] += (weights * residuals[used]).sum(axis=1)
-                remaining_variance[asked] -= (weights * between[used, asked[:, None]]).sum(axis=1)
+                query_items = np.arange(first, min(first + TOGETHER, len(mean)))
+                used = self._strongest_neighbours(user_ratings, query_items)
+                weights = self._weights(between, user_ratings, used, query_items)
+                mean[query_items] += (weights * residuals[used]).sum(axis=1)
+                remaining_variance[query_items] -= (
+                    weights * between[used, query_items[:, None]]
+                ).sum(axis=1)
         elif item_factors is not None and item_factors.shape[1] < len(residuals):
             added, remaining_variance = self._of_factor(item_factors, user_ratings.items, residuals)
             mean = mean + added
@@ -160,12 +162,14 @@ class CentredNeighbours(PersonalModel):
         posterior_variance = np.maximum(remaining_variance, 0.0) + self.numbers["ridge"]
         return mean, np.sqrt(posterior_variance)
 
-    def _of_factor(self, item_factors: Floats, items: Rows, rest: Floats) -> tuple[Floats, Floats]:
+    def _of_factor(
+        self, item_factors: Floats, items: Rows, residuals: Floats
+    ) -> tuple[Floats, Floats]:
         """What the rest of all own ratings adds to every item, and what it leaves unknown: the
         same ridge solve, in the few dimensions of the factor."""
         rows, ridge = item_factors[items], self.numbers["ridge"]
         covariance = inverse(np.eye(rows.shape[1]) + product(rows.T, rows) / ridge)
-        vector = product(covariance, product(rest, rows) / ridge)
+        vector = product(covariance, product(residuals, rows) / ridge)
         return product(item_factors, vector), spread(item_factors, covariance)
 
     def explain(self, user_ratings: Own, item: int) -> Reason:
@@ -176,9 +180,11 @@ class CentredNeighbours(PersonalModel):
         count = max(len(residuals) + self.numbers["level_prior"], LEAST_NOISE)
         prior = self.numbers["level_prior"] * self.numbers["level_mean"] / count
         if len(user_ratings.items):
-            asked = np.array([item])
-            used = self._strongest_neighbours(user_ratings, asked)
-            weights = self._weights(self._between(user_ratings.items), user_ratings, used, asked)
+            query_items = np.array([item])
+            used = self._strongest_neighbours(user_ratings, query_items)
+            weights = self._weights(
+                self._between(user_ratings.items), user_ratings, used, query_items
+            )
             out += (user_ratings.values - self._baseline[user_ratings.items]) / count
             out[used[0]] += weights[0] * residuals[used[0]]
         return Reason(float(self._baseline[item] + prior), out)

@@ -225,8 +225,8 @@ class StoredNeighbours(Staged):
 
     def _weights(self, items: Rows, prepared: tuple[NDArray[np.int64], Floats]) -> StageWeights:
         positions, system = prepared
-        most = int(self.numbers["neighbours"])
-        chosen = [self._rated(item, positions, most) for item in items.tolist()]
+        neighbour_limit = int(self.numbers["neighbours"])
+        chosen = [self._rated(item, positions, neighbour_limit) for item in items.tolist()]
         count = np.array([len(used) for used, _ in chosen])
         shape = (len(items), int(count.max(initial=0)))
         used, right = np.zeros(shape, np.int64), np.zeros(shape)
@@ -236,12 +236,12 @@ class StoredNeighbours(Staged):
         return StageWeights(used, weights, (weights * right).sum(axis=1))
 
     def _rated(
-        self, item: int, place: NDArray[np.int64], most: int
+        self, item: int, rating_index: NDArray[np.int64], neighbour_limit: int
     ) -> tuple[NDArray[np.int64], Floats]:
         """The own ratings of an item's closest neighbours, by their place, and the covariances."""
         near, value = self._near(item)
-        known = place[near] >= 0
-        return place[near][known][:most], value[known][:most]
+        is_rated = rating_index[near] >= 0
+        return rating_index[near][is_rated][:neighbour_limit], value[is_rated][:neighbour_limit]
 
     def _added(self, cells: Cells, residuals: Floats) -> Floats:
         from tacit.kernels.ridge_weights import predict_kept

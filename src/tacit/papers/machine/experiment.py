@@ -98,12 +98,12 @@ class Results:
 
     def select(self, **same: Any) -> Results:
         """Only the cells whose keys have these values."""
-        found = self.only(
+        matches = self.only(
             lambda row: all(row.key.get(name) == value for name, value in same.items())
         )
-        if not found.rows:
-            self.missed.extend(found.failed)
-        return found
+        if not matches.rows:
+            self.missed.extend(matches.failed)
+        return matches
 
     def values(self, metric: str, **same: Any) -> list[float]:
         """This number of every such cell that has it."""
@@ -119,13 +119,13 @@ class Results:
         """Means over all other keys (seeds) at every value of a parameter, which is in the
         keys, or among what cells give (a day, a count)."""
         by: dict[float, list[float]] = {}
-        found = self.select(**same)
-        for row in found.rows:
+        matches = self.select(**same)
+        for row in matches.rows:
             value = row.values.get(metric)
             at = row.key.get(parameter, row.values.get(parameter))
             if at is not None and value is not None:
                 by.setdefault(float(at), []).append(value)
-        self.missed.extend(row for row in found.failed if row.key.get(parameter) not in by)
+        self.missed.extend(row for row in matches.failed if row.key.get(parameter) not in by)
         x = sorted(by)
         return Series(
             tuple(x),
@@ -330,14 +330,14 @@ class Paper:
 
 def _as_far(parts: Iterable[T], results: Results) -> list[T]:
     """All of them; those before the first that needs a cell which failed."""
-    made = list[T]()
+    finished = list[T]()
     try:
-        for each in parts:
-            made.append(each)
+        for part in parts:
+            finished.append(part)
     except Exception:
         if not results.failed:
             raise
-    return made
+    return finished
 
 
 def of_panel(panel: Panel) -> PaperTable:

@@ -160,7 +160,10 @@ class CountedServer(uvicorn.Server):
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
-        doors = [Door(each, self.crowd, self._protocol, self.config.ssl) for each in sockets or ()]
+        doors = [
+            Door(listener, self.crowd, self._protocol, self.config.ssl)
+            for listener in sockets or ()
+        ]
         for door in doors:
             door.open(self.config.backlog)
         servers: Any = doors

@@ -50,7 +50,7 @@ def split_probe(block: Block, seed: int) -> Halves:
     1/3."""
     counts = np.diff(block.ptr)
     row = np.repeat(np.arange(len(counts)), counts)
-    words = _words(block.people[row], block.item, seed)
+    words = _hash_words(block.people[row], block.item, seed)
     order = np.lexsort((words, row) if block.time is None else (words, block.time, row))
     latest = np.empty(len(row), np.bool_)
     latest[order] = np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
@@ -58,7 +58,9 @@ def split_probe(block: Block, seed: int) -> Halves:
     return Halves(_take(block, row, ~held), _take(block, row, held))
 
 
-def _words(person: NDArray[np.int64], item: NDArray[np.uint32], seed: int) -> NDArray[np.uint64]:
+def _hash_words(
+    person: NDArray[np.int64], item: NDArray[np.uint32], seed: int
+) -> NDArray[np.uint64]:
     """A word for each cell (splitmix64), the same whichever block it comes in."""
     word = (
         (person.astype(np.uint64) << np.uint64(32))
@@ -150,11 +152,11 @@ class Probe:
 class _Error:
     """The root mean square error on the probe, of one choice of parameters after another."""
 
-    def __init__(self, probe: Probe, state: PrintedState, kept: Block, held_out: Block) -> None:
+    def __init__(self, probe: Probe, state: PrintedState, training: Block, held_out: Block) -> None:
         self.how = probe
         self.state = state
         self.truth = held_out.value
-        self.cells = Cells(kept.ptr, kept.item, kept.value, held_out.ptr, held_out.item)
+        self.cells = Cells(training.ptr, training.item, training.value, held_out.ptr, held_out.item)
         self._known: dict[tuple[float, ...], dict[str, Floats]] = {}
 
     def of(self, tried: Floats) -> float:

@@ -168,15 +168,15 @@ class PrintedDescent:
         """All rounds, in order."""
         personal = Personal("own", self.rank + 1)
         rounds = []
-        for turn in self.turns():
-            key = self.keys[turn.number]
+        for descent_turn in self.turns():
+            key = self.keys[descent_turn.number]
             rounds.append(
                 Round(
-                    f"step {turn.number + 1}",
-                    (self._part(turn.part),),
-                    partial(self.contribute, key=key, name=turn.part),
-                    partial(self.absorb, iteration=turn.number),
-                    turn.takes_part,
+                    f"step {descent_turn.number + 1}",
+                    (self._part(descent_turn.part),),
+                    partial(self.contribute, key=key, name=descent_turn.part),
+                    partial(self.absorb, iteration=descent_turn.number),
+                    descent_turn.takes_part,
                     (personal,),
                 )
             )
