@@ -204,7 +204,7 @@ PERSONAL = {
     "ease": "ease:EasePersonal",
     "centred": "centred:CentredNeighbours",
     "factor-neighbours": "staged_neighbours:FactorNeighbours",
-    "kept-neighbours": "staged_neighbours:KeptNeighbours",
+    "kept-neighbours": "staged_neighbours:StoredNeighbours",
     "neighbourhood": "neighbours:Neighbourhood",
     "factors": "factors:FactorPersonal",
     "liked factors": "factors:LikedFactors",
