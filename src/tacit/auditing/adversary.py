@@ -182,8 +182,8 @@ def hunt_pairs(walked: Walk, delta: float, effort: Effort, seed: int = 0) -> Fou
     return Adversary(walked, effort, np.random.default_rng(seed)).search(delta)
 
 
-# How far pairs of neighbours move the releases of a plan, as shares of their bounds; the best
-# pairs of each release, and of all together.
+# The best pairs so far: for each release and for the whole plan, how far a pair moves it, as a
+# share of its bound.
 
 
 @dataclass(frozen=True)
@@ -338,8 +338,8 @@ class Best:
         return np.asarray((shares * costs).sum(axis=1))
 
 
-# Gradient search among pairs of neighbours: slopes by finite differences, then steps along
-# them that stay on the scale.
+# Gradient search over pairs of neighbours: slopes by finite differences, then steps along them that
+# stay on the scale.
 #
 # Contributions are rounded to a grid and clipped, so no formula of a slope holds everywhere;
 # differences over a twentieth of the scale see past the grid. Many pairs are nudged at once,

@@ -332,7 +332,7 @@ def _print(evaluation: Evaluation) -> None:
         say(sentence)
 
 
-# The command that is running, as it is typed again: for pages that tell how they were made.
+# The running command as text, for pages that record how they were made.
 
 
 def repeat(left_out: Collection[str]) -> str:

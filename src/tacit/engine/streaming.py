@@ -128,7 +128,7 @@ class Streaming(Threads):
         super()._make_room(round_)
 
 
-# Item-item sums of more people than fit into memory.
+# Item-item sums over more people than fit into memory.
 #
 # Everyone's bounded integer rows go to a scratch file block by block. Then the matrix is summed in
 # passes, each of as many of its rows as memory allows: a pass reads the file in chunks of people,

@@ -287,7 +287,7 @@ def _double(array: NDArray[Any]) -> Floats:
     return array.astype(np.float64)
 
 
-# Arrays inside of JSON: small, exact, and the same bytes for the same numbers.
+# Arrays in JSON: small, exact, and the same bytes for the same numbers.
 
 
 def pack_array(array: NDArray[Any]) -> dict[str, Any]:

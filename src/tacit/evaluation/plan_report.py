@@ -338,8 +338,8 @@ def noise_sd(event: Event) -> float:
     return 0.0
 
 
-# What a plan takes and what it can hear: rounds, rank, bytes, time, memory, and how many
-# items rise above the noise of each release. Estimates from public shape; reads no data.
+# Cost of a plan: rounds, rank, bytes, time, memory, and how many items rise above the noise of each
+# release. Estimates from public sizes; reads no data.
 
 
 @dataclass(frozen=True)
@@ -428,8 +428,8 @@ def raters(shape: Shape) -> NDArray[np.float64]:
     return np.minimum(expected, shape.people)
 
 
-# What a budget buys, tried on one invented population of the declared shape: for methods
-# and calibrations that the cost model was not fitted to. Touches no data, spends nothing.
+# Forecast by simulation: the plan runs on one invented population of the declared shape, for
+# methods and calibrations that the cost model was not fitted to. Reads no data, spends nothing.
 #
 # Accuracy depends on the noise relative to the number of people. So a large population is
 # stood in for by a smaller one with proportionally less noise: mu' = mu * people / stand-ins.

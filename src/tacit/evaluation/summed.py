@@ -179,7 +179,7 @@ def _absorb(state: FigureSums, released: Mapping[str, Released]) -> FigureSums:
     return state.after(**values, noise=noise)
 
 
-# How well a published model serves one person: her errors, her list, its hits.
+# Scores of one person: errors, list and hits of a published model.
 #
 # All of it follows from the model, which is public, and her own ratings, those that the fit saw
 # (which she folds in) and those kept apart (which are predicted). Nobody else enters, so

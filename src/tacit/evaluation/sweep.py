@@ -326,7 +326,7 @@ def measure(
     return {"rmse": rmse(predicted, part.test.value), "mae": mae(predicted, part.test.value)}
 
 
-# Which code computed a cell: a digest of Tacit's own source.
+# Version of the code that computed a cell: a digest of Tacit's own source.
 #
 # A version says too little while somebody changes the code, and a cell of yesterday's code beside
 # one of today's is a comparison of nothing.

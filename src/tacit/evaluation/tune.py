@@ -206,7 +206,7 @@ def find_unit(candidate: Contestant, requested: Unit | None) -> Unit:
     return requested or ("user" if "user" in units else units[0])
 
 
-# One trial of a tuning: a private fit and a private score, both within one bound.
+# One trial of a tuning: a private fit and a private score within one bound.
 #
 # The budget of all trials together is turned into the bound of one (`Tuning`), and that one is
 # split between fit and score. Guarantee: `Trials.check` refuses a candidate whose events cost
@@ -415,7 +415,7 @@ def gamma_of(eta: Fraction, expected: float) -> Fraction:
     return Fraction(high).limit_denominator(10_000_000)
 
 
-# The trials of a tuning, one after the other: a fit of a candidate, and its score.
+# All trials of a tuning in turn: a fit of a candidate, and its score.
 #
 # Each is a whole private run within the bound that was charged, and is asked for that bound
 # again. What it gives is compared by what it releases and by nothing else.

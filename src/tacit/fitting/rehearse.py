@@ -98,8 +98,8 @@ def _try_engine(order: Order, public: Public) -> None:
     loop.run(partial(engine.run, charge=NoNoise()))
 
 
-# The plan that a rehearsal has made and priced, for a trial of the very same method over the
-# same public facts: an evaluation rehearses before it books itself, and need not plan twice.
+# A rehearsed plan, with its prices, for a trial of the very same method over the same public facts:
+# an evaluation rehearses before it books itself, and need not plan twice.
 
 
 @dataclass(frozen=True, eq=False)

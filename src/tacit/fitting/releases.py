@@ -395,7 +395,7 @@ def _request(public_facts: Mapping[str, Any], folder: Path) -> str:
     return token
 
 
-# The weeks of a calendar as they stand in its folder, held against the book.
+# Standing of a calendar: the weeks in its folder, checked against the ledger.
 #
 # Guarantee: a folder that is older than the book (restored from a backup), a book that is older
 # than the folder, a list of people that was changed, and arrays that were changed are each

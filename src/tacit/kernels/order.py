@@ -66,7 +66,8 @@ def _row_of(ptr: Any, cell: Any) -> Any:
     return row_of[cell]
 
 
-# One compiled step each, into which its parts go: alone every part is compiled for as long.
+# One compiled function each; their parts are inlined, because compiling every part alone takes as
+# long as the whole.
 @njit(cache=True, nogil=True)
 def _by_row(user: Any, item: Any, n_users: int) -> Any:
     ptr = _starts(user, n_users)

@@ -270,7 +270,7 @@ def rehearsed(method: Method, public: Public, crowd_of: CrowdOf | None = None) -
     return method.finish(public, state)
 
 
-# What a round releases of one block, exactly: for rehearsals (`tacit.methods.rehearsal`).
+# Exact releases of a round over one block, for rehearsals.
 #
 # An engine does this for many blocks, in bands and threads and with noise; here are twelve people,
 # and plain arrays say what is meant. Contributions are checked and bounded as an engine does it.

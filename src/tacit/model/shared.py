@@ -268,7 +268,7 @@ def _canonical(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-# Whether the parts of a model folder are what they must be, and fit each other.
+# Validation of a model folder: its parts are well formed and fit each other.
 #
 # `tacit.model.folder` reads the parts; here they become a schema, a catalogue and arrays, or an
 # error. What arrays and numbers a personal model needs is declared beside it (`needs`).

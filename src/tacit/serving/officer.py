@@ -182,7 +182,7 @@ def add_officer(app: FastAPI, officer: Officer, served: Callable[[], Mapping[str
         return Response(as_csv(await populations(request)), headers=named, media_type="text/csv")
 
 
-# Audits of the models that are served: what `tacit audit --out MODEL/audit.json` left beside each.
+# Audits of served models: the files that `tacit audit --out MODEL/audit.json` wrote beside them.
 #
 # It is another program's file, so nothing is believed of its form but what is checked here.
 

@@ -315,7 +315,7 @@ def numeric_columns(
     return names, matrix.T.astype(np.float32)
 
 
-# Which column of a catalogue is which: the caller's own say, else the usual names.
+# Roles of a catalogue's columns: as the caller declares them, else by the usual names.
 
 
 def requested_columns(columns: ItemColumns) -> list[str]:

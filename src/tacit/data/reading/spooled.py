@@ -298,7 +298,7 @@ def coded(column: IdColumn) -> Coded:
     return Coded(Numbers(ids), ranked)
 
 
-# Rows that are too many for memory: columns in scratch files, sorted by person in buckets.
+# Tables larger than memory: columns in scratch files, sorted by person in buckets.
 #
 # 1. Blocks are appended to one scratch file for each column as they come.
 # 2. When all ids are known, rows go into buckets, each of some people one after the other and

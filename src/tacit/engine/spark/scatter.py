@@ -235,8 +235,7 @@ def _turned(word: int, bits: int) -> int:
     return (word << bits | word >> 32 - bits) & WORD
 
 
-# Ratings in quarters of a point, a byte each: stars, half stars and quarters, as nearly all
-# ratings are.
+# Ratings coded in one byte as quarters of a point, which fits nearly all scales.
 
 
 def in_quarters(value: NDArray[np.float32]) -> NDArray[np.uint8] | None:

@@ -379,8 +379,8 @@ class Device:
         return device_integers(part, size, rows, self.weight)
 
 
-# What a round asks of one device, from its own ratings and public state; and nothing where a
-# state makes nonsense of its numbers.
+# Contribution of one device from its own ratings and the public state; empty where the state gives
+# numbers that are not finite.
 
 
 def contributed(round_: Round, block: Block, state: State) -> Mapping[str, Rows]:
@@ -410,7 +410,7 @@ def _nothing(part: Part) -> Rows:
     return Rows(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros((0, part.width)))
 
 
-# What a device adds to a part: its rows, clipped, on the grid and times its own weight.
+# Integers that a device adds to a part: its rows, clipped, on the grid and times its own weight.
 
 
 def device_integers(part: Part, size: int, rows: Rows, weight: int) -> NDArray[np.int64]:

@@ -347,8 +347,7 @@ class Conductor:
         self.spoilt += opened.spoilt
 
 
-# The devices of an attempt are called: each gets its announcement, once that is written
-# down.
+# Calling the devices of an attempt: each gets its announcement, once that is stored.
 
 
 @dataclass(frozen=True)

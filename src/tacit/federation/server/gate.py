@@ -291,8 +291,8 @@ def is_name(device: str) -> bool:
     return len(device) == 32 and set(device) <= set("0123456789abcdef")
 
 
-# A message is read: no more of it than was announced, not for ever, and not to its end if
-# its beginning is wrong.
+# Reading a message: never more bytes than announced, with a time limit, and only while its
+# beginning is valid.
 
 
 def check_length(request: Call, max_bytes: int) -> int:

@@ -368,7 +368,7 @@ def _text(text: str) -> str:
     return text if text.isprintable() else one_line(text)
 
 
-# The signing key of a book: Ed25519, derived from the key beside it.
+# The signing key of a ledger: Ed25519, derived from the key file beside it.
 #
 # Whoever holds the book's key can sign, nobody else; the public half may be given to anyone,
 # and `tacit verify MODEL --key FILE` needs nothing more.
@@ -406,7 +406,8 @@ def _public(key: Ed25519PrivateKey) -> str:
     return key.public_key().public_bytes_raw().hex()
 
 
-# Marks of data: whether the same people's data were charged under another name.
+# Marks of data: they reveal to the owner that the same people's data were charged under another
+# name.
 #
 # A mark is a keyed hash under a fresh nonce, added by every fit. Who holds the key can compare
 # data with every mark; who reads the book without it learns neither that two fits had the same
@@ -436,7 +437,7 @@ def _mark(store: Store, population: str, data: bytes, nonce: str) -> str:
     return f"{nonce}:{keyed(store, population, domain, data)}"
 
 
-# What `verify` asks of every entry again, years later.
+# Checks that `verify` repeats for every entry.
 
 
 def recheck(state: BookState, entry: Entry, location: str) -> None:

@@ -222,7 +222,7 @@ def given_user_factors(
     )
 
 
-# Item effects and personal tastes for what is known of items, fitted to all ratings at once.
+# Item biases, and user factors for public features, fitted to all ratings at once.
 #
 # The personal Gaussian model whose loadings are given: a level, popularity, agreement with
 # effects that are known, public features. Effects are normal

@@ -168,7 +168,7 @@ def estimate_item_biases(
     )
 
 
-# The regression of item effects behind noise, where the items' weights are noisy too.
+# Regression of item biases behind noise, where the items' popularity is noisy too.
 #
 # A weight is known up to a distribution, so released sums are a *mixture*: for each item over a
 # few possible weights. First, t^2 and the scale of the features' coefficients by a normal

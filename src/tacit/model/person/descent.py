@@ -135,8 +135,8 @@ class Descent(PersonalModel):
         return self._normalized(self._user_factors(ptr, item, value) @ self.last_factors.T)
 
 
-# Own ratings recovered from a projection (Shin et al. 2018, equation 10): the sparsest
-# vector that projects to B u.
+# A person's scores recovered from a projection (Shin et al. 2018, equation 10): the sparsest vector
+# that projects to B u.
 #
 # The paper tries this and drops it. It is here to be measured: minimise |x|_1 subject to Phi
 # x = B u, on the device, by accelerated proximal steps on |Phi x - B u|^2/2 + weight |x|_1

@@ -194,7 +194,7 @@ class GaussianPersonal(PersonalModel):
         return {name: array for name, array in self.arrays.items() if name != "kept"}
 
 
-# The order of a list unless it is told otherwise: not the highest expected rating alone.
+# The default order of a list: not the highest expected rating alone.
 #
 # By expected rating everybody's list begins with the same few items that all people like, and
 # many of them are items that hardly anybody looks for. So the order takes off a part of each

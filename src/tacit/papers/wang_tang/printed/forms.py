@@ -180,8 +180,8 @@ def _epsilon(public: Public) -> float:
     return public.budget.epsilon
 
 
-# What Algorithms 1 and 2 of Wang & Tang do alike: who is trained on, the start, the
-# gradient over all pairs, and a step with its draws.
+# Steps that Algorithms 1 and 2 of Wang & Tang share: who is trained on, the start, the gradient
+# over all pairs, and a step with its draws.
 
 
 @dataclass(frozen=True)
