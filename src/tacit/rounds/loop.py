@@ -23,7 +23,7 @@ from tacit.rounds.round import AnyState, Released, Round
 Ask = Callable[[Round, AnyState], Mapping[str, Released]]
 """Who runs a round at a public state, and gives back what it released."""
 Watch = Callable[[Round, AnyState], None]
-"""Who is told of a round that was absorbed, and of the state that it left."""
+"""Called after each absorbed round with the round and the state that it left."""
 
 
 class Loop:

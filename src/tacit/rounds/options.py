@@ -26,11 +26,11 @@ NoiseFrom = Literal["servers", "devices", "both"]
 """Who adds the noise of a federation: each server a whole one, every device a share, or
 both (docs/decisions/0007-noise-by-servers.md)."""
 NOISE_FROM: NoiseFrom = "servers"
-"""Where nobody says otherwise."""
+"""Default of `noise_from`."""
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what); may come from any thread."""
 DESCRIPTION = "told"
-"""Where a field keeps how the command line says it."""
+"""Metadata key of a field's description on the command line."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Spoken:
     help: str
     metavar: str | None = None
     kind: type | None = None
-    """Of its value: text unless said; `bool` is a flag."""
+    """Type of its value: text if None; `bool` makes a flag."""
     many: bool = False
     """NAME=VALUE, as often as needed."""
     show: bool = False
@@ -170,7 +170,7 @@ class How:
     )
     """Of the local model: how devices behave (`tacit.engine.simulate.Scenario`)."""
     progress: Progress | None = option(None)
-    """Told how far each round is; True shows a bar (`tacit.rounds.bar`)."""
+    """Called with the progress of each round; True shows a bar (`tacit.rounds.bar`)."""
 
 
 Options = TypeVar("Options", What, How)

@@ -1,11 +1,11 @@
 """Bayes: the flagship for ratings. The items' side by empirical Bayes, a personal Gaussian
 model on each person's side.
 
-After the first-order rounds it learns second-order structure: how tastes vary between
-people (widths of each kind of feature, then moments), which items are liked together
-(covariance), and how each item answers to tastes (sweeps). Which of these a plan has, and
-their shares, follow by rule from people x budget, the unit, and whether the items have
-features: `tacit.methods.bayes.plan`. Why each release is bounded: docs/proofs/bayes.md.
+After the first-order rounds it learns second-order structure: the variance of user factors (scales
+of each kind of feature, then moments), which items are liked together (covariance), and item
+factors from errors (sweeps). Which of these a plan has, and their shares, follow by rule from
+people x budget, the unit, and whether the items have features: `tacit.methods.bayes.plan`. Why each
+release is bounded: docs/proofs/bayes.md.
 """
 
 from __future__ import annotations

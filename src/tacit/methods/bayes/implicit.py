@@ -1,5 +1,5 @@
-"""What people's choice of items says of their tastes: the last of the rounds of `bayes` that
-learn tastes, on the model that will be published, and how far to believe it.
+"""Implicit feedback: what people's choice of items predicts of their user factors. The last rounds
+of `bayes`, on the model that will be published, and how far to believe them.
 
 What is made of the release: `tacit.methods.refine.implicit`; how a person uses it:
 `tacit.model.person.gaussian`.
@@ -31,13 +31,14 @@ quarters, are alike. A power of two, so that to divide by it is to multiply by i
 SQUARES = 0.5
 """Weight of hh' beside h s'."""
 AGREED_CLIP = 1.0
-"""L2 norm of what one person says of its worth."""
+"""L2 clip of one person's two numbers in the slope round."""
 AGREED_SHARE = 1 / 3
 """Of the share of both: two numbers, beside hundreds."""
 SIZE = 4.0
 """Makes h about as large as a normal number, for a person of many ratings."""
 NARROWEST = 1e-6
-"""Tastes that the choice made narrower than this are none: what is implied is divided by it."""
+"""User factors that the choice scaled below this count as none: implicit feedback is divided by the
+scale."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
-"""Second-order rounds of `bayes`: the personal model that they work on, and how tastes vary
-between people.
+"""Second-order rounds of `bayes`: the personal model that they work on, and the covariance of user
+factors.
 
 `tacit.methods.bayes.covariance` releases which items are liked together,
-`tacit.methods.bayes.sweeps` how each item answers to tastes. What is made of the releases:
+`tacit.methods.bayes.sweeps` improves item factors. The releases are processed in
 `tacit.methods.refine.user_factors`.
 """
 

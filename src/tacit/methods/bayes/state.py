@@ -1,4 +1,4 @@
-"""What the rounds of `bayes` release, typed: first-order statistics, tastes, and while
+"""State of `bayes`, as its rounds release it: first-order statistics, item factors, and while
 sweeps go on their pooled evidence."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Swept:
     """Before the first sweep: changes are counted from here."""
     evidence: UserFactorEvidence
     change: Floats
-    """Of the loadings along the axes, items x axes."""
+    """Change of the item factors along the axes, items x axes."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class ImplicitFeedback:
     """How a person's choice of items predicts her user factors."""
 
     coefficients: Floats
-    """Directions of choice x axes of taste. Which these are follows from what was released
-    before (`tacit.methods.bayes.implicit.seen`), so a state has as many numbers everywhere."""
+    """Directions of choice x axes of user factors. Which these are follows from earlier releases
+    (`tacit.methods.bayes.implicit.implicit_design`), so a state has as many numbers everywhere."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
-"""`bayes` on a calendar: first-order statistics, and how tastes for public features vary.
+"""`bayes` on a calendar: first-order statistics, and the covariance of factors of public features.
 
-Left out are the covariance, the sweeps and what choices imply: all ask about people again with
-what was learned from everybody, and a person's rows are computed once. Their share goes to the
-items' sums.
+Without covariance, sweeps and implicit feedback: all of them query people again with what was
+learned from everybody, and a person's rows are computed once. Their share goes to the items' sums.
 
-Moments are summed over all columns of a person's taste, not over the axes that ratings show
-best: which those are is known only from what is released, and may change from week to week.
-A person's matrix is clipped as a whole by a norm that no rotation changes, so turning the
-released sum to any axes afterwards is free and leaves its noise as it was.
+Moments are summed over all columns of a person's factors, not over the axes that ratings show best:
+which those are is known only from what is released, and may change from week to week. A person's
+matrix is clipped as a whole by a norm that no rotation changes, so turning the released sum to any
+axes afterwards is free and leaves its noise as it was.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from tacit.rounds.round import AnyState, Released, Round
 from tacit.rounds.state import NOT_YET, State
 
 MOST_COLUMNS = 60
-"""Of tastes, for moments: their number grows with the square."""
+"""Limit on columns of factors in moments: their numbers grow with the square."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""How each item answers to tastes: the sweeps of `bayes`.
+"""The sweeps of `bayes`: item factors from left-out errors.
 
-Each sweep releases left-out errors times (1, tastes), summed by item; the evidence of all
-sweeps is pooled. What is made of it: `tacit.methods.refine.user_factors`.
+Each sweep releases left-out errors times (1, user factors), summed by item; the evidence of all
+sweeps is pooled. It is processed in `tacit.methods.refine.user_factors`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
 LEVEL_WEIGHT = 1.5
-"""Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
+"""Weight of the item bias beside the item factors in one sweep: biases vary more."""
 USER_FACTORS = Lean(stands_out=0.06)
-"""Effort for answers to tastes: they are about a fifth as large as effects."""
+"""Effort for item factors: they are about a fifth as large as item biases."""
 SHOWN = 0.25
 """Axes that a typical person's ratings show less than this take no part in a sweep."""
 LEAST_SCALE = 1e-9
@@ -40,7 +40,7 @@ class Sweeps:
     second: SecondOrder
     kept: int
     carriers: int = 0
-    """How many of the axes are there to take up tastes that no column has yet."""
+    """Number of axes reserved for factors that no column has yet."""
 
     def sweep(self, name: str, share: float, spread: float) -> Round:
         """Left-out errors times (1, user factors), summed by item; then better item biases and item
@@ -150,9 +150,9 @@ class SweepEffort:
     """How much each item's errors count in a sweep."""
 
     level: Floats
-    """Towards its effect."""
+    """Multiplier towards the item bias."""
     tastes: Floats
-    """Towards its answers to tastes."""
+    """Multiplier towards the item factors."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class _ShownAxes:
     axes: Floats
     """1 for those that take part in a sweep, else 0."""
     norm: float
-    """Of a typical (level, tastes)."""
+    """Norm of a typical (1, user factors)."""
 
 
 def _shown_axes(axes: Axes) -> _ShownAxes:

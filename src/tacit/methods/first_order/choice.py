@@ -42,8 +42,8 @@ from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
 T = TypeVar("T")
 Groups = NDArray[np.int64]
-"""The group of each column of a matrix of loadings, 0 for a person's own level: columns of
-one group are widened or narrowed together."""
+"""Group of each column of item factors, 0 for the user bias: columns of a group are scaled
+together."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Grouped:
     model: GaussianModel
     groups: Groups
     widest: float = STEPS[-1]
-    """How many times wider than the model says tastes may be chosen to be."""
+    """Largest scale that the choice may give to factors."""
     together: bool = False
-    """Whether the widths of all groups are told from all gains at once."""
+    """Whether the scales of all groups are estimated jointly from all gains."""
 
 
 ModelOf = Callable[[AnyState], Grouped]

@@ -1,4 +1,5 @@
-"""What is known of items before tastes are learned, as loadings of the personal model."""
+"""Item factors that are known before any are learned: popularity, its slope, and public
+features."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ POPULARITY_SLOPE = 0.35
 """Prior standard deviation of how much more, or less, than others a person goes with what all
 think of an item: a slope on the items' effects. Flat from .25 to .5 on ML-1M (split 100)."""
 FEATURES = {TAG: 0.07, YEAR: 0.03, NUMBER: 0.04}
-"""Prior variance of a person's taste for an average item, shared by all columns of a kind."""
+"""Prior variance of a person's factor for an average item, shared by all columns of a kind."""
 
 SMALL_POPULARITY, SMALL_POPULARITY_SLOPE = 0.1, 0.5
 SMALL_YEAR = 0.05

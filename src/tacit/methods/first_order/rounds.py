@@ -118,7 +118,8 @@ class FirstOrder:
     pure: bool
     """Whether bounds are of L1, because the budget asks for pure mechanisms."""
     rare: bool = False
-    """Whether effort moves further to rare items: where tastes are learned of crowded ones."""
+    """Whether effort moves further to rare items: where item factors are learned of crowded
+    ones."""
 
     @staticmethod
     def of(public: Public) -> FirstOrder:

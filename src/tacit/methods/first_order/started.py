@@ -46,10 +46,10 @@ KEPT_ROWS = (
     "sampling",
     "doubt",
 )
-"""What is kept of every item: its evidence, its weight, people's own noise, what is unknown
-of its tastes."""
+"""Arrays of every item that a start carries on: evidence, popularity, sampling noise, posterior
+variance of its factors."""
 MOST_USER_FACTORS = 40
-"""Columns of taste that a start takes over; a refresh may add some of its own."""
+"""Columns of factors that a start takes over; a refresh may add its own."""
 
 
 def first_rounds(

@@ -32,7 +32,7 @@ class Own:
     items: Rows
     values: Floats
     times: NDArray[np.int64] | None = None
-    """In seconds."""
+    """Time of each rating, in seconds since 1970."""
     asked: int | None = None
     """When the question is asked: with `times` it tells which ratings belong to the same day."""
 
@@ -68,7 +68,7 @@ class Reason:
     account for; they add up."""
 
     baseline: float
-    """What everybody would be told."""
+    """Prediction for a person without ratings."""
     own: Floats
     """One number for each own rating."""
 
@@ -86,7 +86,7 @@ class PersonalModel(ABC):
     """How one person uses the shared arrays. `PERSONAL` names the subclasses."""
 
     ranks_by = "rating"
-    """The order of `recommend` unless it is told otherwise."""
+    """Default order of `recommend`."""
     arrays_needed: ClassVar[Mapping[str, Needed]] = {}
     numbers_needed: ClassVar[Mapping[str, Number]] = {}
 

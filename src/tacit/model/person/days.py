@@ -26,7 +26,7 @@ DAY = 0.03
 """Variance of a day's shift, on the inner scale: flat from .02 to .05 on ML-1M and ML-100K
 (splits not reported)."""
 SECONDS = 86_400
-"""Of a day."""
+"""Seconds of a day."""
 
 Floats = NDArray[np.float64]
 Times = NDArray[np.int64]

@@ -17,7 +17,7 @@ from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 SPREAD = 1.1
 """Standard error where a person has no ratings of her own to judge by."""
 STEPS = 200
-"""Of the recovery."""
+"""Steps of the recovery of sparse scores."""
 WEIGHT = 0.02
 """Of the largest entry of Phi'z: below it an entry is taken as 0."""
 STEADY = 1e-10

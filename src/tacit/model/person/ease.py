@@ -15,9 +15,8 @@ from tacit.model.person.base import Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import Needed, Unfit
 
 PRIOR_LIKES = 3.0
-"""Likes that everybody's popularity counts for beside one's own: who has told little of her
-taste gets more of what all like. Chosen on splits that are not reported:
-docs/results/covariance.md."""
+"""Weight of everybody's popularity, in likes of one's own: a person with few likes gets more of
+what all like. Chosen on splits that are not reported: docs/results/covariance.md."""
 
 
 class EasePersonal(PersonalModel):

@@ -27,7 +27,7 @@ class Solved(NamedTuple):
     """Posterior of one person's user factors, with the parts that explain it."""
 
     start: Floats
-    """m_u."""
+    """Prior mean of the user factors."""
     covariance: Floats
     """Of z_u, given her ratings."""
     parts: Floats

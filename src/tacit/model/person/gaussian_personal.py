@@ -1,6 +1,6 @@
-"""The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings`, and
-the number `noise`; `per_rating` where it is known how far loadings are off, `implied` and
-`usual` where it is known what a choice of items says of tastes."""
+"""The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings` (item
+factors), and the number `noise`; `per_rating` where the error of the item factors is known,
+`implied` and `usual` where implicit feedback was learned."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Ordered:
     mean: Floats
     """The expected rating of each, on the inner scale."""
     sd: Floats
-    """Its standard error."""
+    """Standard error of the mean."""
 
     __repr__ = shapes
 

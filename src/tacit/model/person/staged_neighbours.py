@@ -1,14 +1,13 @@
 """Neighbourhoods in two stages: what all items share first, then ridge weights over my
 ratings of an item's neighbours.
 
-First the personal Gaussian model over level, popularity, agreement and public features,
-from all of my ratings. What it leaves of them is carried over to an item by Bell & Koren's
-weights. The covariances come from a published factor (`FactorNeighbours`) or, for small
-devices, from
-each item's few strongest neighbours (`StoredNeighbours`). There a covariance that was not
-published counts as none, so a system may fail to be one of covariances: then only the
-closer half of the neighbours is used, or a quarter, and so on. Both stages are linear in my
-ratings, so each one's share of a prediction is exact. One's own side needs numpy only.
+First the personal Gaussian model over user bias, popularity, popularity slope and public features,
+from all of my ratings. Its residuals are carried over to an item by Bell & Koren's weights. The
+covariances come from a published factor (`FactorNeighbours`) or, for small devices, from each
+item's few strongest neighbours (`StoredNeighbours`). There a covariance that was not published
+counts as none, so a system may fail to be one of covariances: then only the closer half of the
+neighbours is used, or a quarter, and so on. Both stages are linear in my ratings, so each one's
+share of a prediction is exact. The person's side needs numpy only.
 """
 
 from __future__ import annotations
