@@ -64,7 +64,7 @@ POINTS = np.linspace(-2.6, 2.6, 11)
 
 @dataclass(frozen=True)
 class ItemBiasEstimate:
-    """Effect of each item, with what is left unknown."""
+    """Bias of each item, and its posterior variance."""
 
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
@@ -96,7 +96,7 @@ class Evidence:
 
     @staticmethod
     def none(items: int) -> Evidence:
-        """Before any release."""
+        """Zeros, before any release."""
         return Evidence(*(np.zeros(items) for _ in range(5)))
 
     def filled(self) -> Evidence:
@@ -182,8 +182,7 @@ def estimate_item_biases(
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What effects are explained by, items x columns, and the prior variance of each
-    coefficient."""
+    """Regressors of item biases (items x columns), and the prior variance of each coefficient."""
 
     matrix: Floats
     spread: Floats
@@ -234,7 +233,7 @@ class LikelyScales(NamedTuple):
 
 
 class SolvedItemBiases(NamedTuple):
-    """Effects, what is left unknown of them, and by which numbers."""
+    """Item biases with their posterior variances, and the parameters they were solved under."""
 
     mean: Floats
     variance: Floats
@@ -252,7 +251,7 @@ class _System(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """Of the mixture."""
+    """Parameters of the mixture that EM updates."""
 
     between: float
     fall: float
@@ -280,7 +279,7 @@ class _Possible:
         return _Possible(**fields)
 
     def prior(self, expected: Floats, fitted: Floats) -> Floats:
-        """The effect to expect at each weight: an item that turns out more popular is also
+        """Expected item bias at each possible weight: an item that turns out more popular is also
         better liked."""
         shift = fitted[1] * self.above + fitted[2] * self.below
         return np.asarray(expected[:, None] + shift)
@@ -294,7 +293,7 @@ class _Possible:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """One fit; see the module."""
+    """One fit of the mixture (see the comment above)."""
 
     evidence: Evidence
     sampling: Floats | float
@@ -305,7 +304,7 @@ class Regression:
 
     @cached_property
     def _noise(self) -> Floats:
-        """Of the sums, doubt about weights included."""
+        """Variance of the sums' noise, the uncertainty of popularity included."""
         weights = self.weights
         posterior_variance = np.maximum(weights.square - weights.mean**2, 0.0)
         result: Floats = (
@@ -346,7 +345,7 @@ class Regression:
         return best
 
     def solve(self, scales: LikelyScales) -> SolvedItemBiases:
-        """The effects, by the mixture."""
+        """Item biases under the mixture."""
         penalty = np.diag(self.columns.penalty(scales.scale))
         system = self._system(scales.between)
         solved = np.linalg.solve(system.gram + penalty, system.right)
@@ -367,7 +366,8 @@ class Regression:
     def _coefficients(
         self, possible: _Possible, numbers: _Numbers, penalty: Floats
     ) -> tuple[Floats, Floats]:
-        """One turn of EM: each weight counts by its chance. And the doubt that is left."""
+        """One step of EM, each possible weight counting by its probability; coefficients and their
+        covariance."""
         design = self.columns.matrix
         expected = design @ numbers.fitted
         chance, variance = _chances(possible, expected, numbers)
