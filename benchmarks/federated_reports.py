@@ -92,7 +92,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
                 )
             )
             sql = "INSERT INTO round VALUES (?, ?, 0, ?, 2, 'open', NULL)"
-            store.now(lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o))
+            store.write_blocking(lambda s, r=round_, o=opening, sql=sql: s.run(sql, task, r, o))
         store.close()
         options = [
             "--method",

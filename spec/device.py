@@ -183,7 +183,7 @@ def _integers(device: Device, round_: Round, part: Part, state: State) -> list[f
     if part.kind is Kind.REPORT:
         return np.asarray(rows.values, np.float64).ravel().tolist()
     layout = device.made.layouts(device.made.plan.rounds.index(round_))[round_.parts.index(part)]
-    whole = device._whole(part, layout, rows, len(device.items))
+    whole = device._weighted_integers(part, layout, rows, len(device.items))
     found: list[float] = whole.ravel().tolist()
     return found
 

@@ -41,8 +41,8 @@ from tacit.federation.protocol.wire import (
     layouts_print,
     pack,
     sections,
+    to_words,
     unpack,
-    words,
 )
 from tacit.federation.server.aggregator import MIGRATIONS
 from tacit.federation.server.store import ServerStore
@@ -224,7 +224,7 @@ def _upload(private: bytes, given: dict[str, list[int]], told: str, signed: str)
     payload = b""
     for layout in LAYOUTS:
         whole = np.array(given[layout.name], np.int64)
-        masked = words(whole.reshape(layout.size, layout.width), layout.bits) + mask(
+        masked = to_words(whole.reshape(layout.size, layout.width), layout.bits) + mask(
             key, layout.name, layout.size, layout.width, layout.bits
         )
         payload += packed(masked, layout.bits)

@@ -33,8 +33,8 @@ def harmless(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = one_line(value)
-    begins = unicodedata.normalize("NFKC", text.lstrip()[:1])
-    return f"'{text}" if begins and begins[0] in FORMULA else text
+    first_character = unicodedata.normalize("NFKC", text.lstrip()[:1])
+    return f"'{text}" if first_character and first_character[0] in FORMULA else text
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -55,7 +55,7 @@ def write_csv(frame: polars.DataFrame, file: IO[bytes], *, digits: int | None = 
     for column in frame.get_columns():
         if column.dtype == pl.String:
             texts = column.unique().drop_nulls().to_list()
-            changed = {text: told for text in texts if (told := harmless(text)) != text}
+            changed = {text: escaped for text in texts if (escaped := harmless(text)) != text}
             if changed:
                 column = column.replace(changed)
         guarded.append(column)

@@ -55,9 +55,9 @@ class Reservation:
     def stage(self, files: Files) -> Path:
         """Write the files into a hidden folder beside the target, durably. An error leaves
         nothing there."""
-        for each in _beside(self.target):
-            if not (each / LAST).is_file():  # a process was killed while it wrote or removed it
-                remove(each)
+        for leftover in _leftovers(self.target):
+            if not (leftover / LAST).is_file():  # a process was killed while it wrote or removed it
+                remove(leftover)
         staged = Path(tempfile.mkdtemp(prefix=_hidden(self.target, ".new-"), dir=self._parent))
         try:
             write_files(staged, files)
@@ -68,7 +68,7 @@ class Reservation:
             raise
         return staged
 
-    def place(self, staged: Path) -> None:
+    def put(self, staged: Path) -> None:
         """Put a staged folder in the place of the target, in one step. An error leaves the
         staged folder as it is, and the target as it was, unless it is `NotDurable`."""
         old = None
@@ -128,17 +128,17 @@ def reserved(path: str | Path) -> Iterator[Reservation]:
 
 def remains(target: Path) -> list[Path]:
     """Whole models that a killed process left beside the target."""
-    return [each for each in _beside(target) if (each / LAST).is_file()]
+    return [leftover for leftover in _leftovers(target) if (leftover / LAST).is_file()]
 
 
-def _beside(target: Path) -> list[Path]:
+def _leftovers(target: Path) -> list[Path]:
     """What was staged for this target, or moved out of its place."""
     prefixes = (_hidden(target, ".new-"), _hidden(target, ".old-"))
     try:
-        found = sorted(Path(os.path.abspath(target)).parent.iterdir())
+        neighbours = sorted(Path(os.path.abspath(target)).parent.iterdir())
     except OSError:
         return []
-    return [each for each in found if each.name.startswith(prefixes)]
+    return [neighbour for neighbour in neighbours if neighbour.name.startswith(prefixes)]
 
 
 def write_files(folder: Path, files: Files) -> None:
@@ -168,12 +168,12 @@ def rescue(files: Files, roots: Iterable[Path], prefix: str) -> Path | None:
     return None
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(staged: Path, current: Path) -> bool:
     """Exchange the names of two folders in one step; False where that cannot be done."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
-    paths = os.fsencode(one), os.fsencode(other)
+    paths = os.fsencode(staged), os.fsencode(current)
     if rename(HERE, paths[0], HERE, paths[1], ctypes.c_uint(EXCHANGE)) == 0:
         return True
     fault = ctypes.get_errno()

@@ -16,7 +16,7 @@ from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
 from tacit.federation.protocol.task import Task
-from tacit.federation.protocol.wire import Opening, Sum, Upload, digest, pack, unpack, words
+from tacit.federation.protocol.wire import Opening, Sum, Upload, digest, pack, to_words, unpack
 from tacit.federation.server.store import ServerStore
 from tacit.federation.server.unmask import Opened, unmask
 from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
@@ -66,7 +66,7 @@ class Round:
         out = []
         for part in self.made.layouts(0):
             shape = (part.size, part.width)
-            masked = words(np.full(shape, each, np.int64), part.bits)
+            masked = to_words(np.full(shape, each, np.int64), part.bits)
             masked += mask(self.key, part.name, *shape, part.bits)
             out.append(packed(masked, part.bits))
         return pack(header, b"".join(out))
@@ -91,7 +91,7 @@ class Round:
         none = dict.fromkeys(NAMES, np.zeros(0, np.uint32))
         publics = dict.fromkeys(NAMES, bytes(32))
         attempt = Attempt(0, 0, "ab" * 16, "cd" * 16, none, publics)
-        told = self.made.scheme.tell(attempt, self.made.state(unpack_state(STATE)), None, b"")
+        told = self.made.scheme.brief(attempt, self.made.state(unpack_state(STATE)), None, b"")
         return unmask(self.made, attempt, told, found, lambda _: self.key, float(PEOPLE))
 
     def mean(self, opened: Opened) -> float:

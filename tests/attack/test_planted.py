@@ -102,7 +102,7 @@ def test_a_coin_is_tossed_anew_in_every_round() -> None:
     engine = Threads(crowd())
     first, second = engine.coins(), engine.coins()
     assert (first != second).all()
-    assert (first != engine.places()).all()
+    assert (first != engine.partition_words()).all()
 
 
 def test_nobody_is_in_two_slices() -> None:

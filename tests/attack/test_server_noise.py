@@ -32,8 +32,8 @@ from tacit.federation.protocol.wire import (
     layouts_print,
     pack,
     sections,
+    to_words,
     unpack,
-    words,
 )
 from tacit.federation.server.store import ServerStore
 from tacit.federation.server.sums import RoundTotal
@@ -145,7 +145,7 @@ class Round:
         round_ = self.made.round(0)
         given = round_.contribute(self.device._block(round_), State(people=float(LEAST)))
         part = round_.parts[0]
-        return self.device._whole(part, self.layout, given[part.name], 2)
+        return self.device._weighted_integers(part, self.layout, given[part.name], 2)
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def release(round_: Round, found: bytes) -> Opened:
     attempt = Attempt(0, 0, "ab" * 16, "cd" * 16, names, publics)
     made, people = round_.made, float(LEAST)
     state = made.state(unpack_state(round_.state))
-    told = made.scheme.tell(attempt, state, None, b"")
+    told = made.scheme.brief(attempt, state, None, b"")
     return unmask(made, attempt, told, found, lambda _: round_.key, people)
 
 
@@ -244,7 +244,7 @@ def test_whether_a_round_is_spoilt_is_decided_after_both_noises(arena) -> None:
     for place in range(len(round_.made.layouts(0))):
         one = round_.masks(place)
         sums.append(one * np.array(LEAST, one.dtype))
-    sums[0][0] += words(np.full(layout.width, edge), layout.bits)
+    sums[0][0] += to_words(np.full(layout.width, edge), layout.bits)
     who = b"".join(bytes.fromhex(name) for name in sorted(round_.names))
     sent = [
         packed(each, part.bits) for each, part in zip(sums, round_.made.layouts(0), strict=True)

@@ -107,7 +107,7 @@ def test_verdicts():
     assert make_finding(target, "a", 2.1).verdict is ClaimVerdict.REFUTED
     assert make_finding(target, "a", 0.0, leak=True).verdict is ClaimVerdict.LEAK
     half = make_finding(target, "a", 1.0)
-    assert half.words == "not refuted (at most 50% of the claim was reached)"
+    assert half.verdict_text == "not refuted (at most 50% of the claim was reached)"
     assert half.facts()["reached"] == 0.5
     assert isinstance(half, AttackFinding)
     assert make_finding(target, "a", 0.0, leak=True).facts()["measured"] is None

@@ -95,7 +95,7 @@ def test_a_transcript_without_noise_tells_every_coin(people):
     from tacit.auditing.transcript import read_transcript
     from tacit.auditing.walk import walk
 
-    walked = walk(method, canaries.drawn(coins), canaries.items, users=700, noise=False)
+    walked = walk(method, canaries.with_coins(coins), canaries.items, users=700, noise=False)
     told = read_transcript(walked, canaries)
     assert told.scores == pytest.approx(np.where(coins, 1, -1) * told.moves / 2, abs=1e-6)
 
@@ -141,11 +141,11 @@ def test_canaries_without_items_are_refused(people):
 def test_canaries_differ_in_one_unit(unit, people):
     canaries = plant(people, unit, CanaryShape(5, 3))
     coins = np.array([True, False, True, False, True])
-    data = canaries.drawn(coins)
+    data = canaries.with_coins(coins)
     cells = {"user": 9, "rating": 13, "value": 15}
     assert len(data) - len(people) == cells[unit]
     assert data.n_users - people.n_users == (3 if unit == "user" else 5)
-    other = canaries.drawn(~coins)
+    other = canaries.with_coins(~coins)
     assert len(other) - len(people) == {"user": 6, "rating": 12, "value": 15}[unit]
     assert canaries.only_others().n_users == people.n_users
 

@@ -50,8 +50,8 @@ def dense(rows: Rows, size: int) -> Floats:
 
 def plain(likes: NDArray[np.bool_], common: Common) -> tuple[Floats, Floats]:
     """The same in three lines: y over the root of |y|^2 + offset, and c^2 over that."""
-    along = likes @ common.whole()
-    rest = likes - along[:, None] * common.whole()
+    along = likes @ common.all_rows()
+    rest = likes - along[:, None] * common.all_rows()
     squared = (rest**2).sum(axis=1) + OFFSET
     return rest / np.sqrt(squared)[:, None], along**2 / squared
 

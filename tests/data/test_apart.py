@@ -100,6 +100,6 @@ def test_people_who_are_only_numbered_are_refused():
     matrix.data = np.ceil(matrix.data * 5)
     numbered = tacit.read(matrix, scale=(1, 5))
     with pytest.raises(SettingError, match="numbered"):
-        keep_apart(0.1).seen(numbered)
+        keep_apart(0.1).training_ratings(numbered)
     with pytest.raises(SettingError, match="numbered"):
         tacit.Bias(epsilon=1.0).fit(numbered, users=40, keep_apart=0.1)

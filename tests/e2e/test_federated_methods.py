@@ -153,7 +153,7 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
 ) -> None:
     """A device that sends words far past its clip: the round counts as nothing, the model
     is published and says so."""
-    whole = Device._whole
+    whole = Device._weighted_integers
 
     def cheat(self, part, layout, given, count):
         found = whole(self, part, layout, given, count)
@@ -173,7 +173,7 @@ def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
 ) -> None:
     """Two sums of a round: the one without the cheat counts, in every round, and those who
     were summed with it are told why they take part no more."""
-    whole = Device._whole
+    whole = Device._weighted_integers
 
     def cheat(self, part, layout, given, count):
         found = whole(self, part, layout, given, count)

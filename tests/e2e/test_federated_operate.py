@@ -130,14 +130,14 @@ def test_transactions_of_two_processes_take_turns(postgres, tmp_path, kind) -> N
 
     def many(store: ServerStore) -> None:
         for _ in range(25):
-            store.now(add)
+            store.write_blocking(add)
 
     threads = [threading.Thread(target=many, args=(store,)) for store in stores]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert stores[0].now(lambda s: s.run("SELECT n FROM counter")) == [(50,)]
+    assert stores[0].write_blocking(lambda s: s.run("SELECT n FROM counter")) == [(50,)]
     for store in stores:
         store.close()
 

@@ -67,6 +67,6 @@ def test_a_training_waits_for_its_store_as_long_as_it_takes(tmp_path, monkeypatc
         return await plain(work, **how)
 
     monkeypatch.setattr(store, "write", shaky)
-    found = asyncio.run(asked._asked(lambda s: s.run("SELECT 1")))
+    found = asyncio.run(asked._execute(lambda s: s.run("SELECT 1")))
     assert found == [(1,)]
     store.close()

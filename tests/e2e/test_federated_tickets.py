@@ -30,7 +30,7 @@ def test_tickets_of_both_servers_and_the_noise_of_both_make_a_model(federation) 
     for role, steps in STEPS.items():  # beside servers that run
         store = ServerStore(f.home[role] / f"{role}.sqlite", steps, role)
         made[role] = book.new_tickets(people)
-        store.now(lambda s, role=role: book.keep_tickets(s, made[role], "all", 1))
+        store.write_blocking(lambda s, role=role: book.keep_tickets(s, made[role], "all", 1))
         store.close()
     papers = [
         Papers(ticket=one, aggregator_ticket=other)

@@ -141,7 +141,7 @@ def test_who_is_left_out_takes_no_part(tmp_path) -> None:
     path.write_text(f"{TABLE}x,odd,5\n")
     ratings = read(path, (1, 5), items=Catalogue(("a", "b", "c")))
     assert ratings.n_users == 12
-    assert ratings.whole().n_users == 13
+    assert ratings.with_everyone().n_users == 13
     left, count = ratings.without(["x"])
     assert count == 1
-    assert left.whole().n_users == 12
+    assert left.with_everyone().n_users == 12

@@ -219,10 +219,10 @@ def test_a_round_that_nobody_answers_is_a_round(ratings, engine):
 
 
 def test_a_statement_says_how_devices_behaved_and_no_path():
-    told = Scenario.told(
+    told = Scenario.from_options(
         {"cheats": 0.1, "over": 5, "book": "/home/ann/devices", "cap": 2}, "simulate"
     )
-    assert told.words() == ["devices: over = 5", "devices: cheats = 0.1", "devices: cap = 2"]
+    assert told.describe() == ["devices: over = 5", "devices: cheats = 0.1", "devices: cap = 2"]
 
 
 def test_a_chance_beyond_one_is_refused():

@@ -292,8 +292,8 @@ def test_one_person_less_leaves_everybody_else_in_their_slice(ratings):
     with_her, without = Threads(ratings), Threads(fewer)
     with_her._places, without._places = words, words[1:]
     for index in range(3):
-        kept = with_her._who(Slice(index, 3))
-        assert (without._who(Slice(index, 3)) + 1).tolist() == [
+        kept = with_her._participants(Slice(index, 3))
+        assert (without._participants(Slice(index, 3)) + 1).tolist() == [
             person for person in kept.tolist() if person
         ]
 

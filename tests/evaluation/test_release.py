@@ -38,8 +38,8 @@ def exact(model, ratings, **settings):
     method = MeasuredMethod(model, epsilon=1.0, **settings)
     run = _Run(method, doubled(model, ratings), None, PEOPLE, None)
     round_ = run.settled.plan.rounds[0]
-    released = run.engine.run(round_, run.first(), NoNoise())
-    return round_.absorb(run.first(), released)
+    released = run.engine.run(round_, run.first_state(), NoNoise())
+    return round_.absorb(run.first_state(), released)
 
 
 def test_figures_are_those_of_the_ratings_that_were_kept_apart(model, ratings):

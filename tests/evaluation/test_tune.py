@@ -262,7 +262,7 @@ def test_public_ratings_choose_for_nothing(ratings):
 
 def test_a_grid_is_every_method_with_every_value():
     grid = candidates(["bias", "als"], {"factors": [4, 8], "sweeps": [2]})
-    assert [each.words for each in grid] == [
+    assert [each.label for each in grid] == [
         "bias, sweeps = 2",
         "als, factors = 4",
         "als, factors = 8",

@@ -103,7 +103,7 @@ def begin(
         kept = await rounds.begin(where, told)
         left = [each for each in where.joined if each not in kept.payloads]
         if left[:most]:
-            await rounds.tell(where, kept, left[:most])
+            await rounds.record_briefing(where, kept, left[:most])
         return kept
 
     return asyncio.run(run())
@@ -154,8 +154,8 @@ def test_telling_twice_is_telling_once(rounds) -> None:
 
     async def run() -> StoredBriefing:
         kept = await rounds.begin(where, told)
-        await rounds.tell(where, kept, ["aa", "bb"])
-        await rounds.tell(where, kept, ["aa", "bb"])
+        await rounds.record_briefing(where, kept, ["aa", "bb"])
+        await rounds.record_briefing(where, kept, ["aa", "bb"])
         return kept
 
     assert asyncio.run(run()).payloads == told.words
@@ -189,7 +189,7 @@ def test_what_an_older_version_wrote_as_one_is_told(rounds) -> None:
     told = Says({"aa": b"one", "bb": b"two"})
     begin(rounds, attempt(), told, most=0)
     blob = pack_state({name: np.frombuffer(each, np.uint8) for name, each in told.words.items()})
-    rounds.store.now(
+    rounds.store.write_blocking(
         lambda s: s.run("UPDATE announced SET told = ?, digest = ?", blob, digest(blob))
     )
     other = Says({"aa": b"other", "bb": b"other"})
@@ -201,7 +201,7 @@ def test_a_damaged_announcement_is_never_sent(rounds, alike) -> None:
     told = Says({"aa": b"one", "bb": b"one"}, alike)
     begin(rounds, attempt(), told)
     table = "announced" if alike else "announced_some"
-    rounds.store.now(lambda s: s.run(f"UPDATE {table} SET told = ?", b"two"))
+    rounds.store.write_blocking(lambda s: s.run(f"UPDATE {table} SET told = ?", b"two"))
     with pytest.raises(Failure, match="damaged"):
         begin(rounds, attempt(), told)
 

@@ -87,7 +87,7 @@ class Server:
             else:
                 control.order(session, TASK.name, name, value)
 
-        self.store.now(work)
+        self.store.write_blocking(work)
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_orders_are_given_on_the_command_line(server, tmp_path) -> None:
     assert found["orders"]["expires"] > time.time() + 7000
     assert "round 0" in ask("list")
     ask("resume")
-    assert not server.store.now(lambda s: control.orders(s, TASK.name)).paused
+    assert not server.store.write_blocking(lambda s: control.orders(s, TASK.name)).paused
 
 
 def test_devices_are_banned_on_the_command_line_by_id_or_label(server, tmp_path) -> None:
@@ -209,22 +209,22 @@ def test_devices_are_banned_on_the_command_line_by_id_or_label(server, tmp_path)
         book.keep_tickets(session, made, "shop", 1)
         book.use_ticket(session, made[0], "cc" * 16)
 
-    server.store.now(work)
+    server.store.write_blocking(work)
     where = ["--server", "recommender", "--home", str(tmp_path)]
     run = CliRunner().invoke
     asked = ["admin", "ban", *where, "dd" * 16, "--label", "shop"]
     assert run(federate, asked).exit_code == 0
-    assert server.store.now(book.banned) == {"cc" * 16, "dd" * 16}
+    assert server.store.write_blocking(book.banned) == {"cc" * 16, "dd" * 16}
     undo = ["admin", "ban", *where, "dd" * 16, "--undo"]
     assert run(federate, undo).exit_code == 0
-    assert server.store.now(book.banned) == {"cc" * 16}
+    assert server.store.write_blocking(book.banned) == {"cc" * 16}
     wrong = run(federate, ["admin", "ban", *where, "nobody"])
     assert isinstance(wrong.exception, SettingError)
 
 
 def test_an_order_needs_a_training_that_is_there(server) -> None:
     with pytest.raises(SettingError, match="0 trainings"):
-        server.store.now(lambda s: control.find_training(s, "ab"))
+        server.store.write_blocking(lambda s: control.find_training(s, "ab"))
 
 
 def test_an_aggregator_lists_its_rounds(tmp_path) -> None:
@@ -232,10 +232,10 @@ def test_an_aggregator_lists_its_rounds(tmp_path) -> None:
     try:
         for number, status in enumerate(("given up", "revealed", "open")):
             row = ("ab" * 16, number // 2, number, b"", 2, status)
-            store.now(
+            store.write_blocking(
                 lambda s, row=row: s.run("INSERT INTO round VALUES (?, ?, ?, ?, ?, ?, NULL)", *row)
             )
-        (found,) = store.now(uploads.standing)
+        (found,) = store.write_blocking(uploads.standing)
         assert found == ("ab" * 16, 1, 1, 1, 1, 0)
     finally:
         store.close()

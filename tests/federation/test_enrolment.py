@@ -75,7 +75,7 @@ class Both:
             gate = Gate(role, identity, store, limits or Limits(), own)
 
             async def hello(request, gate=gate):
-                _, caller = await gate.heard(request)
+                _, caller = await gate.receive(request)
                 return gate.reply(caller, b"hello")
 
             self.gates[role], self.stores[role] = gate, store
@@ -95,7 +95,7 @@ class Both:
 
     def tickets(self, role: str, count: int = 1, days: float = 1) -> list[str]:
         made = book.new_tickets(count)
-        self.stores[role].now(lambda s: book.keep_tickets(s, made, "shop", days))
+        self.stores[role].write_blocking(lambda s: book.keep_tickets(s, made, "shop", days))
         return made
 
 
@@ -139,7 +139,7 @@ def test_a_ticket_of_each_server_enrols_one_device_once(both) -> None:
     assert not refused(one.enrol(shown))  # its first answer may have been lost
     assert not refused(one.enrol())  # known by now: it needs no ticket again
     assert refused(other.enrol(shown)) == "the ticket was used"
-    assert servers.stores["aggregator"].now(book.labels)[0].used == 1
+    assert servers.stores["aggregator"].write_blocking(book.labels)[0].used == 1
 
 
 @pytest.mark.parametrize("role", list(STEPS))
@@ -172,14 +172,14 @@ def test_a_ticket_expires_and_can_be_taken_back(both) -> None:
     assert "expired" in refused(servers.link().enrol(Papers(ticket=old)))
     new = servers.tickets("recommender")[0]
     store = servers.stores["recommender"]
-    assert store.now(lambda s: book.revoke(s, "shop")) == 2
+    assert store.write_blocking(lambda s: book.revoke(s, "shop")) == 2
     assert "needed" in refused(servers.link().enrol(Papers(ticket=new)))
 
 
 def test_one_who_hands_out_tickets_enrols_no_more_than_the_operator_allows(both) -> None:
     servers = both(recommender=Terms(tickets=True))
     store = servers.stores["recommender"]
-    store.now(lambda s: book.limit_label(s, "shop", 2))
+    store.write_blocking(lambda s: book.limit_label(s, "shop", 2))
     given = servers.tickets("recommender", 4)
     found = [refused(servers.link().enrol(Papers(ticket=t))) for t in given]
     assert [bool(each) for each in found] == [False, False, True, True]
@@ -190,7 +190,7 @@ def test_the_store_does_not_hold_a_ticket(both) -> None:
     servers = both(**TICKETS)
     made = servers.tickets("recommender", 3)
     store = servers.stores["recommender"]
-    kept = str(store.now(lambda s: s.run("SELECT * FROM ticket")))
+    kept = str(store.write_blocking(lambda s: s.run("SELECT * FROM ticket")))
     assert not any(each in kept for each in made)
 
 
@@ -201,12 +201,12 @@ def test_a_banned_device_is_served_no_more_and_cannot_enrol_again(both) -> None:
     asyncio.run(link.enrol())
     assert not refused(link.call(link.aggregator, "/v1/hello", b"x"))
     device = [name_of(public_of(private))]
-    servers.stores["aggregator"].now(lambda s: book.ban(s, device))
+    servers.stores["aggregator"].write_blocking(lambda s: book.ban(s, device))
     servers.gates["aggregator"]._look_again = 0.0  # the second has passed
     assert "banned" in refused(link.call(link.aggregator, "/v1/hello", b"x"))
     assert "banned" in refused(link.enrol())
     assert not refused(link.call(link.recommender, "/v1/hello", b"x"))
-    servers.stores["aggregator"].now(lambda s: book.unban(s, device))
+    servers.stores["aggregator"].write_blocking(lambda s: book.unban(s, device))
     servers.gates["aggregator"]._look_again = 0.0
     assert not refused(link.enrol())
 

@@ -93,8 +93,8 @@ def test_another_state_is_another_answer_that_must_be_paid() -> None:
     told, payload = announcement(one.made)
     one.answer(told, payload, b"m" * 32)
     other = memoryview(arrays.pack_state(State(people=21.0).packed()))
-    assert one.known(told, payload)
-    assert not one.known(told, other)
+    assert one.has_answer(told, payload)
+    assert not one.has_answer(told, other)
 
 
 def test_what_a_device_sends_says_nothing_about_which_items_it_rated() -> None:
@@ -158,7 +158,7 @@ def test_a_device_keeps_the_same_ratings_within_the_limit() -> None:
 def test_turns_are_counted_and_cohorts_kept_small() -> None:
     ratings = sample(people=30, ratings=300, seed=2)
     engine = Federated(ratings, 1)
-    seen = [engine._who(Turns(k, 2, 10)) for k in range(6)]
+    seen = [engine._participants(Turns(k, 2, 10)) for k in range(6)]
     everyone = np.concatenate(seen)
     assert [len(each) for each in seen[:3]] == [10, 10, 10]
     assert np.bincount(everyone, minlength=30).max() <= 2
@@ -167,7 +167,7 @@ def test_turns_are_counted_and_cohorts_kept_small() -> None:
 def test_people_come_and_go() -> None:
     ratings = sample(people=400, ratings=2000, seed=2)
     engine = Federated(ratings, 1, seed=1)
-    seen = [engine._who(Turns(k, 1000, None, 0.2, 0.2)) for k in range(20)]
+    seen = [engine._participants(Turns(k, 1000, None, 0.2, 0.2)) for k in range(20)]
     assert all(100 < len(each) < 300 for each in seen)
     assert not np.array_equal(seen[0], seen[1])
 

@@ -121,7 +121,7 @@ def test_the_number_of_all_ratings_must_be_public() -> None:
 
 def noise_of(engine: Federated, plan, at: int) -> np.ndarray:
     round_ = plan.rounds[at]
-    engine._who(round_.takes_part)
+    engine._participants(round_.takes_part)
     event = Unbounded(
         name="x",
         noise="laplace",
@@ -162,7 +162,7 @@ def test_s3_makes_eta_once_with_those_who_are_there_and_learns_nothing_in_that_r
 def test_a_round_can_be_replayed_with_the_people_who_came() -> None:
     _, _, plan = printed(scheme="S3")
     engine = Federated(RATINGS, 1, groups=[np.array([5, 2])])
-    assert list(engine._who(plan.rounds[0].takes_part)) == [2, 5]
+    assert list(engine._participants(plan.rounds[0].takes_part)) == [2, 5]
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.005, 0.5, 1.0])

@@ -98,7 +98,7 @@ def test_one_mask_never_covers_two_contributions() -> None:
     one.values = np.array([-1.0, 1.0])  # the difference of these two is what must not show
     second = sent(one, made, state(people=21.0), attempt=1)
     bits = made.layouts(0)[0].bits
-    distance = np.abs(wire.integers(wire.words(first - second, bits), bits)).astype(np.float64)
+    distance = np.abs(wire.integers(wire.to_words(first - second, bits), bits)).astype(np.float64)
     assert np.median(distance) > 2.0 ** (
         bits - 4
     )  # two uniform masks are far apart; one mask gives a small number
@@ -108,9 +108,9 @@ def test_a_new_key_of_the_device_makes_new_words() -> None:
     made = assemble(task(noise="both"))
     one = device(made, key_name="first")
     first = sent(one, made, state())
-    assert one.known(told(made), state())
+    assert one.has_answer(told(made), state())
     one.key_name = "second"
-    assert not one.known(told(made), state())  # so it pays again
+    assert not one.has_answer(told(made), state())  # so it pays again
     assert not np.array_equal(first, sent(one, made, state()))
 
 
@@ -125,7 +125,7 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(tmp_path)
         told(made), state(), b"m" * 32
     )
     again = MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
-    assert again.known(told(made), state())
+    assert again.has_answer(told(made), state())
     assert again.answer(told(made), state(), b"m" * 32) == first
 
 
@@ -163,7 +163,7 @@ def test_a_device_with_a_full_disk_says_so_and_sends_nothing(tmp_path, monkeypat
         with pytest.raises(StorageError, match="No space left"):
             one.answer(told(made), state(), b"m" * 32)
     again = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
-    assert not again.known(told(made), state())
+    assert not again.has_answer(told(made), state())
     assert again.answer(told(made), state(), b"m" * 32)
 
 
@@ -258,7 +258,7 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     for attempt in range(30):
         words = sent(compact(quiet), made, payload, enough=1, attempt=attempt)
         cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(np.int64)
-        noise.append(wire.integers(wire.words(words - cover, layout.bits), layout.bits).ravel())
+        noise.append(wire.integers(wire.to_words(words - cover, layout.bits), layout.bits).ravel())
     share = made.noise_sd(f"{made.round(0).name}/{layout.name}", 1)
     spread = np.concatenate(noise).std()
     assert 0.8 < spread / share < 1.2

@@ -170,7 +170,7 @@ def test_works_that_come_together_are_one_commit(tmp_path) -> None:
     asyncio.run(run())
     together = store.commits - before
     asyncio.run(run_alone(store))  # another loop, after the first has ended
-    count = store.now(lambda s: s.run("SELECT COUNT(*) FROM n"))[0][0]
+    count = store.write_blocking(lambda s: s.run("SELECT COUNT(*) FROM n"))[0][0]
     store.close()
     assert together == 1
     assert count == 101

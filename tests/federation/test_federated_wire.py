@@ -152,7 +152,7 @@ def test_a_device_checks_that_a_contribution_is_one_persons() -> None:
     part = one.made.plan.rounds[0].parts[0]
     two = Rows(np.array([0, 1, 2]), np.array([0, 0], np.uint32), np.ones((2, 1)))
     with pytest.raises(Failure, match="person by person"):
-        one._whole(part, one.made.layouts(0)[0], two, 2)
+        one._weighted_integers(part, one.made.layouts(0)[0], two, 2)
 
 
 def before(made, index: int) -> memoryview:
@@ -206,10 +206,12 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?)"
     )
     for k, body in enumerate(bodies):
-        store.now(lambda s, k=k, body=body: s.run(insert, header.task, 0, 0, f"{k}", "", 1, body))
+        store.write_blocking(
+            lambda s, k=k, body=body: s.run(insert, header.task, 0, 0, f"{k}", "", 1, body)
+        )
     monkeypatch.setattr(sums, "AT_ONCE", 3 * len(bodies[0]))
     key = (header.task, 0, 0)
-    found = store.now(lambda s: list(sums.bodies_of(s, key)))
+    found = store.write_blocking(lambda s: list(sums.bodies_of(s, key)))
     store.close()
     assert [body for _, body in found] == bodies
     assert [device for device, _ in found] == [f"{k}" for k in range(7)]
@@ -238,15 +240,15 @@ def test_words_travel_in_as_many_bits_as_they_have(bits, count) -> None:
     low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
     sent = rng.integers(low, high, count, endpoint=True)
     sent[:2] = [low, high][: len(sent)]
-    data = packing.packed(wire.words(sent, bits), bits)
+    data = packing.packed(wire.to_words(sent, bits), bits)
     assert len(data) == -(-count * bits // 8)
     found = packing.unpacked(data, count, bits)
     assert np.array_equal(wire.integers(found, bits), sent)
 
 
 def test_sums_of_short_words_wrap_as_they_should() -> None:
-    one = wire.words(np.array([2**26 - 1, -5]), 27)
-    other = wire.words(np.array([1, 7]), 27)
+    one = wire.to_words(np.array([2**26 - 1, -5]), 27)
+    other = wire.to_words(np.array([1, 7]), 27)
     assert wire.integers(one + other, 27).tolist() == [-(2**26), 2]
 
 

@@ -29,7 +29,7 @@ def test_what_is_no_frame_is_refused(frame) -> None:
 @pytest.mark.parametrize("bits", [32, 64])
 def test_words_are_integers_modulo_a_power_of_two(bits) -> None:
     values = np.array([[0, 1, -1, 2**31 - 1, -(2**31)]])
-    assert np.array_equal(wire.integers(wire.words(values, bits), bits), values)
+    assert np.array_equal(wire.integers(wire.to_words(values, bits), bits), values)
 
 
 @pytest.mark.parametrize(

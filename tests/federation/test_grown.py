@@ -34,7 +34,7 @@ def test_a_follower_gets_one_row_a_round() -> None:
         short = without_held_rows(payload, NAMES, held.rows)
         sent = payload if short is None else short
         since = 0 if short is None else held.rows
-        found = held.whole(sent, since, digest(payload))
+        found = held.complete(sent, since, digest(payload))
         assert found is not None
         assert bytes(found) == payload
         assert held.rows == rows
@@ -48,7 +48,7 @@ def test_who_comes_late_gets_all_of_it() -> None:
     assert without_held_rows(payload, NAMES, 5) is None, "more than there are"
     assert without_held_rows(first(), NAMES, 2) is None
     held = Held(NAMES)
-    assert held.whole(payload, 0, "") is not None
+    assert held.complete(payload, 0, "") is not None
     assert held.rows == 4
 
 
@@ -56,15 +56,15 @@ def test_who_comes_late_gets_all_of_it() -> None:
 def test_rows_of_another_history_are_thrown_away(since: int) -> None:
     """A server that tells two stories, or counts other rows: the device asks for all."""
     held = Held(NAMES)
-    held.whole(told(2), 0, "")
+    held.complete(told(2), 0, "")
     short = without_held_rows(told(5), NAMES, since)
     assert short is not None
-    assert held.whole(short, since, digest(told(5))) is None
+    assert held.complete(short, since, digest(told(5))) is None
     assert held.rows == 0
-    held.whole(told(2), 0, "")
+    held.complete(told(2), 0, "")
     short = without_held_rows(told(5), NAMES, 2)
     assert short is not None
-    assert held.whole(short, 2, "0" * 64) is None
+    assert held.complete(short, 2, "0" * 64) is None
 
 
 def test_the_path_follows_from_the_gradients_alone() -> None:

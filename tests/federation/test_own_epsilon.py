@@ -75,10 +75,10 @@ def test_it_adds_and_pays_no_more_than_its_owner_asked_for(noise) -> None:
     round_ = found.round(0)
     given = round_.contribute(one._block(round_), State(people=20.0))
     for part, layout, event in zip(round_.parts, found.layouts(0), events, strict=True):
-        whole = one._whole(part, layout, given[part.name], 3)
+        whole = one._weighted_integers(part, layout, given[part.name], 3)
         length = sqrt(sum(int(each) ** 2 for each in whole.ravel()))
         assert 0 < length <= event.sensitivity
-        all_of_it = device(found)._whole(part, layout, given[part.name], 3)
+        all_of_it = device(found)._weighted_integers(part, layout, given[part.name], 3)
         assert np.abs(all_of_it).max() > event.sensitivity * 0.5
 
 

@@ -79,7 +79,7 @@ def test_it_is_the_price_of_the_norms_of_what_was_added(device, tmp_path, noise)
     given = round_.contribute(one._block(round_), State(people=20.0))
     events = []
     for part, layout in zip(round_.parts, found.layouts(0), strict=True):
-        whole = one._whole(part, layout, given[part.name], 3)
+        whole = one._weighted_integers(part, layout, given[part.name], 3)
         event = found.events[f"{round_.name}/{part.name}"]
         norm = sqrt(float((whole.astype(object) ** 2).sum()))
         assert 0 < norm <= event.sensitivity

@@ -324,11 +324,11 @@ def test_state_of_numbers_that_numpy_has_not_is_refused_in_words(kind) -> None:
 def test_new_rows_that_do_not_fit_those_held_are_asked_for_again() -> None:
     held = Held({"path"})
     first = arrays.pack_state({"path": np.ones((2, 3))})
-    assert held.whole(first, 0, "") is not None
+    assert held.complete(first, 0, "") is not None
     for rows in ({"path": np.ones((1, 4))}, {"other": np.ones((1, 3))}):
-        assert held.whole(arrays.pack_state(rows), held.rows, "ab") is None
+        assert held.complete(arrays.pack_state(rows), held.rows, "ab") is None
         assert held.rows == 0
-        assert held.whole(first, 0, "") is not None
+        assert held.complete(first, 0, "") is not None
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_the_count_takes_its_share() -> None:
 @pytest.mark.parametrize("people", [1.0, 90.0, 943.0, 6040.0, 40_000.0, 1e12])
 def test_the_plan_is_for_about_as_many_as_were_counted(people: float) -> None:
     found, _ = options("bayes", "user")
-    made = found.chosen(people)
+    made = found.plan_for(people)
     meant = np.clip(people, GRID[0], GRID[-1])
     assert made.public.people / meant == pytest.approx(1, abs=0.1)
 
@@ -101,7 +101,7 @@ def test_the_chosen_plan_is_nearly_that_of_the_declared_number() -> None:
 
     declared = replace(public, schema=public.schema.declare(users=40_000))
     meant = planned(order, declared)
-    chosen = found.chosen(40_300.0)
+    chosen = found.plan_for(40_300.0)
     assert chosen.shape == meant.shape
     for name, event in meant.events.items():
         mine = chosen.events[name]
@@ -146,7 +146,7 @@ def test_a_commit_beyond_the_envelope_is_refused(tmp_path) -> None:
     receipt = book.reserve(
         found.charged, unit="user", budget=(1.0, 1e-6), purpose="", method="bias"
     )
-    events = [found.event, *found.chosen(50).events.values()]
+    events = [found.event, *found.plan_for(50).events.values()]
     louder = events[-1].model_copy(update={"sigma": events[-1].sigma / 2})
     with pytest.raises(BudgetError, match="exceed the envelope"):
         book.commit(receipt, "0" * 64, [*events[:-1], louder])

@@ -281,7 +281,7 @@ def publish_dying(at: int, exchanges: bool) -> None:
         for name in names:
             setattr(module, name, dying(getattr(module, name)))
     with reserved("m") as held:
-        held.place(held.stage({"a": b"new", "model.json": b"new"}))
+        held.put(held.stage({"a": b"new", "model.json": b"new"}))
 
 
 def contents(folder: Path) -> set[str]:
@@ -307,7 +307,7 @@ def test_a_kill_leaves_the_old_model_or_the_new_one(tmp_path, monkeypatch, excha
         assert all(contents(each) in ({"old"}, {"new"}) for each in left)
         assert all(contents(each) in ({"old"}, {"new"}) for each in publication.remains(Path("m")))
         with reserved("m") as held:  # and the next one goes on
-            held.place(held.stage({"a": b"next", "model.json": b"next"}))
+            held.put(held.stage({"a": b"next", "model.json": b"next"}))
         assert contents(Path("m")) == {"next"}
     assert len(killed) > 8
     assert sorted(os.listdir()) == ["m"], "nothing is left by the run that was not killed"

@@ -132,12 +132,12 @@ def test_a_row_offered_once_too_often_is_refused() -> None:
 def test_people_come_back_only_after_the_gap() -> None:
     counted = Counted(Calendar(6, 2, 3))
     counted.count(["a"])
-    assert not counted.may("a")
+    assert not counted.may_count("a")
     counted.count([])
-    assert not counted.may("a")
+    assert not counted.may_count("a")
     counted.count([])
     counted.count(["a"])
-    assert not counted.may("a")
+    assert not counted.may_count("a")
 
 
 def test_a_restart_counts_nobody_again(owner: Owner) -> None:

@@ -186,7 +186,7 @@ def test_readers_see_whole_entries_while_others_write(url: str) -> None:
 
 
 def test_a_server_without_fsync_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = PostgresStore._one
+    usual = PostgresStore._scalar
     monkeypatch.setattr(
         PostgresStore,
         "_one",

@@ -78,7 +78,7 @@ def test_intervals_cover_what_they_say(split, unit):
 def test_shares_add_up(unit, mu, users, columns):
     shares = divide(unit, users, mu, 3000, columns, False)
     parts = [shares.level, shares.weights, *shares.effects, shares.choice]
-    assert sum(parts) + shares.second.taken == pytest.approx(1)
+    assert sum(parts) + shares.second.total_share == pytest.approx(1)
     assert min(shares.level, shares.weights, *shares.effects, shares.choice) > 0
     assert shares.story()
 
@@ -86,8 +86,8 @@ def test_shares_add_up(unit, mu, users, columns):
 def test_small_budgets_go_to_items():
     small, large = (divide("user", n, 0.237, 1700, 25, False) for n in (900, 9000))
     assert (len(small.effects), len(large.effects)) == (5, 3)
-    assert not small.second.taken
-    assert large.second.taken
+    assert not small.second.total_share
+    assert large.second.total_share
     assert small.choice < large.choice
     assert small.weights > 0.3 > large.weights
 

@@ -52,7 +52,7 @@ def walked(name: str, unit: str, data: Ratings, times: float) -> Any:
     films = one_of(EVERY, few_films())
     run = _Run(method, data, films, MANY, None)
     engine = Threads(run.engine.ratings, 1)
-    loop = Loop(run.settled.plan, run.first())
+    loop = Loop(run.settled.plan, run.first_state())
 
     def ask(round_: Any, state: Any) -> dict[str, Released]:
         made = engine.run(round_, state, NoNoise())

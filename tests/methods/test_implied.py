@@ -15,7 +15,7 @@ from tacit.data.schema import Schema
 from tacit.fitting.run import trial
 from tacit.methods.base import Public
 from tacit.methods.bayes import plan as rule
-from tacit.methods.bayes.implicit import NARROWEST, seen
+from tacit.methods.bayes.implicit import NARROWEST, implicit_design
 from tacit.methods.bayes.rounds import SecondOrder
 from tacit.methods.bayes.state import BayesState, ImplicitFeedback
 from tacit.methods.first_order.rounds import FirstOrder
@@ -114,9 +114,9 @@ def test_what_is_published_is_what_was_learned_in_its_own_units(without):
     second = SecondOrder(FirstOrder.of(public_of("user", ITEMS)))
     state = state_of(rng, ())
     coefficients = state.implied.coefficients
-    known = seen(second, state, len(coefficients))
+    known = implicit_design(second, state, len(coefficients))
     apart = known.model.loadings - known.leanings.usual
-    turn = known.turn(coefficients)
+    turn = known.rotation(coefficients)
     assert known.hints(coefficients) == pytest.approx(apart @ turn)
 
     scales = rng.uniform(0.3, 2.0, len(turn))

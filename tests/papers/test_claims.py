@@ -34,7 +34,7 @@ def test_what_is_false_falls_and_what_holds_does_not(name: str) -> None:
     # level, at which its attack is far beyond the claim.
     mistake = NEVER if claim.expected == "true" else 1e-4
     done = Audited(claim, claim.audit(mistake, quick=True))
-    assert done.as_expected, done.finding.words
+    assert done.as_expected, done.finding.verdict_text
 
 
 def test_the_law_at_a_temperature_is_sharper_by_what_it_divides() -> None:

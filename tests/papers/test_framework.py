@@ -244,12 +244,12 @@ def test_data_that_is_not_there_is_named_with_its_place(tmp_path):
 
 def test_a_folder_may_be_the_set_itself_or_hold_several(tmp_path):
     (tmp_path / "u.data").write_text("1\t1\t5\t1\n")
-    assert look(tmp_path).there(("ml-1m", "ml-100k")) == ("ml-100k",)
+    assert look(tmp_path).available(("ml-1m", "ml-100k")) == ("ml-100k",)
     films = tmp_path / "netflix-100" / "training_set"
     films.mkdir(parents=True)
     (films / "mv_0000001.txt").write_text("1:\n")
     assert set(look(tmp_path).folders) == {"ml-100k", "netflix-100"}
-    assert look(None).there(("ml-1m",)) == (SAMPLE,)
+    assert look(None).available(("ml-1m",)) == (SAMPLE,)
     empty = tmp_path / "empty"
     empty.mkdir()
     with pytest.raises(DataError, match="no data set"):

@@ -61,7 +61,7 @@ def test_a_quick_run_ends_with_a_verdict_for_each_finding(name, figures):
         for finding, verdict in done.verdicts:
             assert verdict.outcome in OUTCOMES
             assert verdict.reason, finding.name
-        assert list(done.experiment.shown(done.results))
+        assert list(done.experiment.terminal_tables(done.results))
         for panel in done.experiment.draw(done.results):
             assert panel.curves
 

@@ -16,9 +16,11 @@ ENGINE = (
         "coin of a generator on a cluster",
         "a task draws people's coins itself, and others when it runs again",
         "engine/spark/work.py",
-        "        return words(self._keys.coin, self._digests)\n",
-        "        made = np.random.default_rng()\n"
-        "        return made.integers(0, 1 << 63, len(self._digests), np.uint64)\n",
+        "        return secret_words(self._keys.coin, self._digests)\n",
+        (
+            "        made = np.random.default_rng()\n"
+            "        return made.integers(0, 1 << 63, len(self._digests), np.uint64)\n"
+        ),
         (SECRETS,),
     ),
     Bug(
@@ -167,7 +169,7 @@ ENGINE = (
         "list of the counted not sealed",
         "people may be taken off the list of a calendar",
         "fitting/releases.py",
-        "        if sealed(seal, names, digests) != week.counted:\n",
+        "        if sealed(seal, names, digests) != week.counted_digest:\n",
         "        if not sealed(seal, names, digests):\n",
         (REFRESHED,),
     ),
@@ -199,7 +201,10 @@ ENGINE = (
         "kept apart here and seen there",
         "a cell that a fit must not see is read in the public table",
         "fitting/public_prior.py",
-        ("    ratings = people.ratings if held_out is None else held_out.seen(people.ratings)\n"),
+        (
+            "    ratings = people.ratings if held_out is None else "
+            "held_out.training_ratings(people.ratings)\n"
+        ),
         "    ratings = people.ratings\n",
         ("fitting/test_pairs.py",),
     ),

@@ -113,8 +113,8 @@ NOISE = (
         "coin shared by rounds",
         "the secret coin of a person is tossed once for all rounds",
         "engine/memory.py",
-        "        return bits.fresh().words(self.people)\n\n    def places",
-        "        return self.places()\n\n    def places",
+        ("        return bits.fresh().words(self.people)\n\n    def partition_words"),
+        ("        return self.partition_words()\n\n    def partition_words"),
         ("attack/test_planted.py::test_a_coin_is_tossed_anew_in_every_round",),
     ),
 )

@@ -106,12 +106,12 @@ class Adversary:
             ("all small records", self._all_small),
             ("random", self._random),
             ("changed", self._change),
-            ("coordinates", self._turn),
+            ("coordinates", self._search_round),
             ("gradient", self._climb),
         ):
             search(best)
             stages[name] = best.epsilon(delta)
-        return best.found(self.unit, delta, stages)
+        return best.finding(self.unit, delta, stages)
 
     def _all_small(self, best: Best) -> None:
         best.take(self._tried(list(every_small_pair(self.like, self.unit))))
@@ -127,7 +127,7 @@ class Adversary:
             fresh = [changed(parents[k], self.rng, self.like) for k in parent_rows.tolist()]
             best.take(self._tried(fresh))
 
-    def _turn(self, best: Best) -> None:
+    def _search_round(self, best: Best) -> None:
         for pair in best.pairs[:: self.effort.kept]:
             best.take(self._tried(list(turned(pair, self.like))))
         for goal in best.open_goals()[:SWEPT]:
@@ -182,8 +182,8 @@ def hunt_pairs(walked: Walk, delta: float, effort: Effort, seed: int = 0) -> Fou
     return Adversary(walked, effort, np.random.default_rng(seed)).search(delta)
 
 
-# How far pairs of neighbours move the releases of a plan, as shares of their bounds; the best
-# pairs of each release, and of all together.
+# The best pairs so far: for each release and for the whole plan, how far a pair moves it, as a
+# share of its bound.
 
 
 @dataclass(frozen=True)
@@ -272,9 +272,9 @@ TOGETHER = -1
 class Best:
     """The best pairs of each release, and of all together."""
 
-    def __init__(self, releases: Sequence[ReachedRelease], kept: int) -> None:
+    def __init__(self, releases: Sequence[ReachedRelease], retained: int) -> None:
         self.releases = releases
-        self.kept = kept
+        self.kept = retained
         self._pairs: list[Pair] = []
         self._shares = np.zeros((0, len(releases)))
 
@@ -320,7 +320,7 @@ class Best:
         curve = GaussianCurve(cost) if gaussian else PureCurve(cost)
         return curve.epsilon(delta)
 
-    def found(self, unit: Unit, delta: float, stages: Mapping[str, float]) -> Found:
+    def finding(self, unit: Unit, delta: float, stages: Mapping[str, float]) -> Found:
         """What was found, in words and numbers."""
         nearest = self._shares.max(axis=0)
         reached = {release.name: float(nearest[k]) for k, release in enumerate(self.releases)}
@@ -328,7 +328,7 @@ class Best:
             release.name: release.why for release in self.releases if reached[release.name] < NEAR
         }
         pair = self.best(TOGETHER)
-        return Found(reached, self.epsilon(delta), pair, pair.words(unit), slack, stages)
+        return Found(reached, self.epsilon(delta), pair, pair.describe(unit), slack, stages)
 
     def _totals(self, shares: Floats) -> Floats:
         """Mu of each pair over all releases; epsilon where all noise is pure."""
@@ -338,8 +338,8 @@ class Best:
         return np.asarray((shares * costs).sum(axis=1))
 
 
-# Gradient search among pairs of neighbours: slopes by finite differences, then steps along
-# them that stay on the scale.
+# Gradient search over pairs of neighbours: slopes by finite differences, then steps along them that
+# stay on the scale.
 #
 # Contributions are rounded to a grid and clipped, so no formula of a slope holds everywhere;
 # differences over a twentieth of the scale see past the grid. Many pairs are nudged at once,

@@ -78,7 +78,7 @@ def line(audit: Audit, finding: AttackFinding) -> list[str]:
         epsilon_text(measured),
         epsilon_text(max(pairs)) if pairs else "–",
         finding.attack,
-        finding.words,
+        finding.verdict_text,
     ]
 
 

@@ -39,27 +39,27 @@ def best(trial: Law, event: TuningEvent) -> Law:
     return law
 
 
-def divergence(one: Law, other: Law, order: float) -> float:
+def divergence(law: Law, other: Law, order: float) -> float:
     """The Renyi divergence of two laws."""
-    support = one > 0
+    support = law > 0
     if (other[support] <= 0).any():
         return inf
-    logs = order * np.log(one[support]) + (1 - order) * np.log(other[support])
+    logs = order * np.log(law[support]) + (1 - order) * np.log(other[support])
     top = float(logs.max())
     return (top + log(float(np.exp(logs - top).sum()))) / (order - 1)
 
 
-def delta_of(one: Law, other: Law, epsilon: float) -> float:
+def delta_of(law: Law, other: Law, epsilon: float) -> float:
     """The chance that epsilon does not cover."""
-    return float(np.maximum(one - np.exp(epsilon) * other, 0.0).sum())
+    return float(np.maximum(law - np.exp(epsilon) * other, 0.0).sum())
 
 
-def epsilon_of(one: Law, other: Law, delta: float) -> float:
+def epsilon_of(law: Law, other: Law, delta: float) -> float:
     """The least epsilon of two laws at `delta`, by bisection."""
     low, high = 0.0, 50.0
     for _ in range(80):
         middle = (low + high) / 2
-        covered = delta_of(one, other, middle) <= delta
+        covered = delta_of(law, other, middle) <= delta
         low, high = (low, middle) if covered else (middle, high)
     return low
 

@@ -85,7 +85,7 @@ class Canaries:
         """What is public: ids alone."""
         return Catalogue(list(self.one.items))
 
-    def drawn(self, coins: NDArray[np.bool_]) -> Ratings:
+    def with_coins(self, coins: NDArray[np.bool_]) -> Ratings:
         """The data set of these coins. Who has no rating is not there."""
         user_one = self.one.user.astype(np.int64) - self.first
         user_other = self.other.user.astype(np.int64) - self.first

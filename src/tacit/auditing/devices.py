@@ -55,9 +55,9 @@ def play_devices(walked: Walk, *, delta: float, mistake: float, quick: bool) -> 
                 continue
             rows = [_contribution(step, part, side) for side in sides]
             report = _Report(part, event, rows[0], rows[1])
-            if best is None or report.moved > best.moved:
+            if best is None or report.relative_distance > best.relative_distance:
                 best = report
-    if best is None or best.moved == 0:
+    if best is None or best.relative_distance == 0:
         return None
     witness = f"{RATED} items at {sides[0].value[0]:g}, and the same at {sides[1].value[0]:g}"
     won = best.play(delta, mistake, 4 if quick else 1)
@@ -95,12 +95,12 @@ class _Report:
     other: Rows
 
     @property
-    def moved(self) -> float:
+    def relative_distance(self) -> float:
         """How far apart the records are, as a share of the bound; 0 where no game is known."""
         if isinstance(self.event, RandomizedChoice):
             return float(self._liked(self.one) != self._liked(self.other))
         if isinstance(self.event, Gaussian) and self.part.kind is Kind.SUM:
-            gap = self._whole(self.one) - self._whole(self.other)
+            gap = self._dense(self.one) - self._dense(self.other)
             return float(np.sqrt((gap**2).sum())) / self.event.sensitivity
         return 0.0
 
@@ -122,7 +122,7 @@ class _Report:
         second = np.isin(answers, list(self._liked(self.other))).astype(np.float64)
         return np.asarray(event.epsilon * (first - second), np.float64)
 
-    def _whole(self, rows: Rows) -> Floats:
+    def _dense(self, rows: Rows) -> Floats:
         part = self.part
         integers = bounded(
             part.bound, rows, name=part.name, people=1, size=part.size, width=part.width
@@ -134,7 +134,7 @@ class _Report:
     def _vectors(self, runs: int, delta: float, mistake: float) -> Won:
         """Whole noised vectors, by the exact ratio over the numbers that the records move.
         Runs are independent, so the law of order statistics holds."""
-        one, other = self._whole(self.one), self._whole(self.other)
+        one, other = self._dense(self.one), self._dense(self.other)
         differs = one != other
         sides = one[differs], other[differs]
         spread = own_noise(self.event, 1, 1).sd

@@ -98,7 +98,7 @@ def run_once(
     # Fresh coins: they are the secret that is guessed.
     rng = np.random.default_rng(list(token_bytes(16)))
     coins = rng.random(canaries.people) < 0.5
-    walked = walk(method, canaries.drawn(coins), canaries.items, users=declared)
+    walked = walk(method, canaries.with_coins(coins), canaries.items, users=declared)
     return OneRun(canaries, coins, walked, read_transcript(walked, canaries))
 
 
@@ -116,7 +116,7 @@ def suited(shape: CanaryShape, plan: Plan, items: int) -> CanaryShape:
         fits = wide and smaller_shape.prime * FEW_SIGNED <= items
         return smaller_shape if fits else shape
     rows = min(part.size for part in grams)
-    share = min(sum(p.share for p in grams) / (plan.whole or 1.0), 1.0)
+    share = min(sum(p.share for p in grams) / (plan.budget_share or 1.0), 1.0)
     fresh_share = min(2 * (1 - share), 1.0)
     fresh_floor = min(LEAST_FRESH, shape.fresh)
     fresh = max(fresh_floor, round(fresh_share * shape.fresh))

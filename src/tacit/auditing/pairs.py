@@ -35,7 +35,7 @@ class Pair:
     """Of the people of the walk, in whose place she stands: what was released about them
     before is then what later rounds use of her."""
 
-    def words(self, unit: Unit) -> str:
+    def describe(self, unit: Unit) -> str:
         """For people: the record, and what differs."""
         cells = ", ".join(
             f"item {i}: {v:g}" for i, v in zip(self.item[:8], self.value[:8], strict=True)

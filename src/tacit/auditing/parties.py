@@ -259,7 +259,9 @@ def _contribution(assembled: Assembled, device: Device) -> NDArray[np.int64]:
     round_ = assembled.round(0)
     contribution = round_.contribute(device._block(round_), assembled.first_state)
     part, layout = round_.parts[0], assembled.layouts(0)[0]
-    bounded_rows = device._whole(part, layout, contribution[part.name], len(device.items))
+    bounded_rows = device._weighted_integers(
+        part, layout, contribution[part.name], len(device.items)
+    )
     return np.asarray(bounded_rows.ravel(), np.int64)
 
 

@@ -56,7 +56,7 @@ class Moved:
     """What the event says."""
 
     @property
-    def holds(self) -> bool:
+    def is_covered(self) -> bool:
         """Whether the promise covers it."""
         return self.distance <= self.allowed
 
@@ -171,7 +171,7 @@ def calendar_pair(target: Target, ground: Ground) -> list[AttackFinding]:
     found_all = {int(row): hunt.hunt(people.users[row]) for row in busiest}
     costs = {row: _mu(moves, hunt.events) for row, moves in found_all.items()}
     worst = max(costs, key=lambda row: costs[row])
-    broken = sorted({m.name for moves in found_all.values() for m in moves if not m.holds})
+    broken = sorted({m.name for moves in found_all.values() for m in moves if not m.is_covered})
     note = f"{WEEKS} releases of {people.n_users} invented people, one of them offered in each"
     if broken:
         note = f"BROKEN bounds: {', '.join(broken)}; {note}"

@@ -75,7 +75,9 @@ def read_transcript(walked: Walk, canaries: Canaries) -> Transcript:
         for index, part in enumerate(step.round.parts):
             name = f"{step.round.name}/{part.name}"
             sides = _Sides(part, [b[index] for b in one_blocks], [b[index] for b in other_blocks])
-            reading = sides.told(other_sums[part.name], step.released[part.name], events[name])
+            reading = sides.read_release(
+                other_sums[part.name], step.released[part.name], events[name]
+            )
             if reading is None:
                 shared.append(name)
             else:
@@ -279,7 +281,7 @@ class _Sides:
         self.steps = part.bound.steps
         self.middle = np.asarray((first + second).sum(axis=0)).ravel() / 2
 
-    def told(
+    def read_release(
         self, other_sums: NDArray[np.int64], released: Released, event: Event
     ) -> _Reading | None:
         """What the release says about each canary; None where it says nothing about one

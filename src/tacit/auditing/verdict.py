@@ -102,7 +102,7 @@ class AttackFinding:
         return inf if self.leak else self.measured / self.claimed
 
     @property
-    def words(self) -> str:
+    def verdict_text(self) -> str:
         """The verdict as it is printed."""
         if self.fell:
             return self.verdict.value

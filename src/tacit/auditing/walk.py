@@ -58,7 +58,7 @@ def walk(
     run.engine.watched = False  # type: ignore[attr-defined]
     noised = noise and not run.noiseless
     charge = Charge(run.events) if noised else NoNoise()
-    plan, state = run.settled.plan, run.first()
+    plan, state = run.settled.plan, run.first_state()
     steps = []
     finished: list[str] = []
     for round_ in plan.rounds:

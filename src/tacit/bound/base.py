@@ -61,7 +61,8 @@ class Bound(Protocol):
 
     @property
     def steps(self) -> int:
-        """Grid steps per unit."""
+        """Grid steps per unit: numbers are rounded to multiples of 1/steps, so sums are exact
+        integers."""
 
     @property
     def limit(self) -> float:

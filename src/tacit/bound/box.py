@@ -46,7 +46,7 @@ class Box:
 
     @property
     def limit(self) -> float:
-        """The largest top."""
+        """Largest number that one person adds to any coordinate."""
         return max(self.tops)
 
     @property
@@ -71,7 +71,6 @@ class Box:
         return Sensitivity(float(sides.sum()), sqrt(float((sides * sides).sum())), 1)
 
     def words(self) -> str:
-        """For the statement."""
         tops = " and ".join(f"{top:g}" for top in self.tops)
         return f"each person adds {len(self.tops)} numbers, from 0 to {tops}"
 
@@ -115,5 +114,4 @@ class ListedItems:
         return Sensitivity(float(lines * self.steps), sqrt(lines) * self.steps, lines)
 
     def words(self) -> str:
-        """For the statement."""
         return f"each person's list counts once for each of at most {self.most} items"

@@ -95,7 +95,6 @@ class CentredCells:
         )
 
     def words(self) -> str:
-        """For the statement."""
         return (
             f"each cell is clipped to ±{self.clip:g}, less its person's mean shrunk by "
             f"{self.shrink} fictitious "
@@ -105,14 +104,13 @@ class CentredCells:
 
 @dataclass(frozen=True)
 class OwnMeans:
-    """The sum over people of each one's shrunk mean trunc(sum v / (c + shrink)), v =
-    trunc(s clip(x, +-clip)).
+    """The sum over people of each one's shrunk mean trunc(sum v / (c + shrink)), v = trunc(s
+    clip(x, +-clip)).
 
-    Guarantee: a whole person moves the sum by at most floor(s clip); one cell, or one
-    value, by what `mean_shift` says at worst (for clip 2 and shrink 5 that is a third, at
-    one or two cells); a swap under a cap, by 2V/(1+b), at one cell. The rows come in as one
-    number a cell, all pointing to row 0; each person's mean stands in her first cell.
-    """
+    Guarantee: a whole person moves the sum by at most floor(s clip); one cell, or one value, by at
+    most `mean_shift` (for clip 2 and shrink 5 that is a third, at one or two cells); a swap under a
+    cap, by 2V/(1+b), at one cell. The rows come in as one number a cell, all pointing to row 0;
+    each person's mean stands in her first cell."""
 
     clip: float = 2.0
     shrink: int = 5
@@ -125,7 +123,7 @@ class OwnMeans:
 
     @property
     def limit(self) -> float:
-        """Of one person's mean."""
+        """Largest absolute value of one person's mean."""
         return self.clip
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
@@ -140,7 +138,7 @@ class OwnMeans:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
-        """How far one mean can move."""
+        """Largest change of the sum, in grid steps; one number, so L1 and L2 are equal."""
         top = floor(self.steps * self.clip)
         if unit == "user":
             return Sensitivity(top, top)
@@ -151,7 +149,6 @@ class OwnMeans:
         return Sensitivity(worst, worst)
 
     def words(self) -> str:
-        """For the statement."""
         return (
             f"each person's mean of ratings clipped to ±{self.clip:g}, shrunk by "
             f"{self.shrink} fictitious ratings, "

@@ -113,7 +113,6 @@ class RowClip:
         return single if unit == "user" else single.times(2)
 
     def words(self) -> str:
-        """For the statement."""
         return (
             f"each person's numbers are scaled together to an {self.norm.upper()} norm "
             f"of at most {self.limit:g}"
@@ -165,7 +164,6 @@ class CellClip:
         return Sensitivity(top * cells, top * (sqrt(cells) if self.apart else cells), cells)
 
     def words(self) -> str:
-        """For the statement."""
         return f"each cell's number is clipped to ±{self.limit:g}"
 
 
@@ -189,9 +187,8 @@ class PersonCount:
         return np.full(rows.values.shape, self.steps, np.int64)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
-        """One person."""
+        """One person moves the count by 1."""
         return Sensitivity(float(self.steps), float(self.steps))
 
     def words(self) -> str:
-        """For the statement."""
         return "each person counts as one"

@@ -34,7 +34,7 @@ class _Moves:
 
     @property
     def l1(self) -> float:
-        """The largest sum of moves."""
+        """Largest L1 norm of the change, over the numbers of ratings a person may have."""
         return float((self._pairs * self.old + self._fresh * self.new).max())
 
     @property
@@ -163,7 +163,6 @@ class CountedGram(EntryGram):
         )
 
     def words(self) -> str:
-        """For the statement."""
         return (
             f"{self.cells.words()}; each person's products are divided by her number "
             f"of ratings^{self.power:g}"

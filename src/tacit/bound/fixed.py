@@ -47,9 +47,8 @@ class FixedPoint:
         return out
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
-        """None: infinite at every unit."""
+        """Infinite at every unit: this bound makes no promise."""
         return Sensitivity(inf, inf)
 
     def words(self) -> str:
-        """For the statement."""
         return "each number is put on a grid as it is; nothing bounds a person"

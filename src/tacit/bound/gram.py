@@ -89,7 +89,6 @@ class FactorGram:
         return Sensitivity(2 * single.l1, sqrt(2) * single.l2 * (1 + 1e-15))
 
     def words(self) -> str:
-        """For the statement."""
         return (
             f"each person's row has an {self.norm.upper()} norm of at most "
             f"{self.limit:g} before it is multiplied"
@@ -135,12 +134,12 @@ class EntryGram:
 
     @property
     def steps(self) -> int:
-        """Of the released numbers."""
+        """Grid steps per unit of the released products (cells are on a grid of their own)."""
         return self.grid
 
     @property
     def limit(self) -> float:
-        """Of one cell."""
+        """Largest absolute value of one cell."""
         return self.cells.limit
 
     def apply(self, rows: Rows) -> NDArray[np.int64]:
@@ -172,5 +171,4 @@ class EntryGram:
         return Sensitivity(inf, cell_move + rounding * sqrt(pairs))
 
     def words(self) -> str:
-        """For the statement."""
         return f"{self.cells.words()}; each person's products are divided by the length of her row"

@@ -57,7 +57,6 @@ class LevelCells:
         return Sensitivity(self.steps * 2 / 3 + 3, self.steps * 6**-0.5 + 3**0.5)
 
     def words(self) -> str:
-        """For the statement."""
         return (
             "each person's shrunk mean, and two bounded functions of the number of "
             "ratings, count once"

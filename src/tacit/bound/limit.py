@@ -15,14 +15,13 @@ Words = Callable[[int], NDArray[np.uint64]]
 
 
 def limit_ratings(ratings: Ratings, limit: int, draw_words: Words) -> Ratings:
-    """Keep each person's `limit` cells of smallest word, one word drawn for each cell.
+    """Keep each person's `limit` cells with the smallest random word, one word a cell.
 
-    Guarantee: let neighbours share the words of the cells that both have. Then one cell
-    added evicts at most one other cell of the same person, a changed value evicts none, and
-    a person added changes nobody else's cells; and what holds for any fixed words holds for
-    secret random ones (a mixture is no easier to tell apart than its worst part). A hash of
-    dense row numbers would not do: one person less renumbers everybody behind.
-    """
+    Guarantee: let neighbours share the words of the cells that both have. Then one cell added
+    evicts at most one other cell of the same person, a changed value evicts none, and a person
+    added changes nobody else's cells; and what holds for any fixed words holds for secret random
+    ones (a mixture is no easier to tell apart than its worst part). A hash of dense row numbers
+    would not do: removing one person renumbers everybody after her."""
     counts = np.diff(ratings.ptr)
     if not len(counts) or counts.max() <= limit:
         return ratings

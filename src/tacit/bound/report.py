@@ -26,7 +26,6 @@ class Replaced(RowClip):
         return super().sensitivity("user").times(2)
 
     def words(self) -> str:
-        """For the statement."""
         return f"{super().words()}, and her own device adds all the noise that covers it"
 
 
@@ -46,9 +45,8 @@ class Report:
         return np.clip(np.nan_to_num(rows.values), -1, 1).astype(np.int64)
 
     def sensitivity(self, unit: Unit, limited: int | None = None) -> Sensitivity:
-        """One report."""
+        """1: the device's randomizer carries the whole guarantee, the sum adds nothing to it."""
         return Sensitivity(1.0, 1.0)
 
     def words(self) -> str:
-        """For the statement."""
         return "each device sends one randomized report"

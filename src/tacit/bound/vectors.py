@@ -62,7 +62,6 @@ class CellVectors:
         return Sensitivity(inf, 2 * sqrt(floor((self.steps * self.limit) ** 2)), rows=1)
 
     def words(self) -> str:
-        """For the statement."""
         return (
             f"each rating's vector is scaled to an L2 norm of at most {self.limit:g} "
             "and enters one row"

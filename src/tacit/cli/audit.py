@@ -287,7 +287,7 @@ def _command() -> str:
     return " ".join(["tacit", *sys.argv[1:]])
 
 
-# Where an audit of `tacit audit` takes place, as its options say.
+# Target of an audit, from the options of `tacit audit`.
 
 
 def theirs(lists: str | None, canaries: Path | None, options: dict[str, Any]) -> Audit:

@@ -124,7 +124,7 @@ def claim_row(audited: Audited) -> list[str]:
         audited.claim.relation,
         f"{audited.claim.epsilon:g}",
         measured,
-        finding.words,
+        finding.verdict_text,
         audited.claim.expected,
     ]
 

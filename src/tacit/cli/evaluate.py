@@ -328,11 +328,11 @@ def _print(evaluation: Evaluation) -> None:
         say(reference_words(evaluation))
     from tacit.evaluation.report.words import list_words
 
-    for words in list_words(evaluation):
-        say(words)
+    for sentence in list_words(evaluation):
+        say(sentence)
 
 
-# The command that is running, as it is typed again: for pages that tell how they were made.
+# The running command as text, for pages that record how they were made.
 
 
 def repeat(left_out: Collection[str]) -> str:

@@ -96,5 +96,7 @@ def _ledger(location: str | None) -> str:
         return f"NOT WELL: {prefix}{error.message}"
     summary = ", ".join(f"{book.population}: {book.entries} entries" for book in books)
     strays = sum(len(book.strays) for book in books)
-    more = f"; rows under no seal, not counted: {strays} (tacit ledger verify)" if strays else ""
-    return f"{store.place}: {summary or 'no book yet'}{more}"
+    stray_note = (
+        f"; rows under no seal, not counted: {strays} (tacit ledger verify)" if strays else ""
+    )
+    return f"{store.place}: {summary or 'no book yet'}{stray_note}"

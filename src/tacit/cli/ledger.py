@@ -204,11 +204,13 @@ def grant(role: str, ledger: str | None, only_print: bool, as_json: bool) -> Non
     from tacit.ledger.book.charging import rights
 
     refuse_no_effect()
-    done = [f"{each};" for each in rights(role)] if only_print else listing.grant(ledger, role)
+    statements = (
+        [f"{right};" for right in rights(role)] if only_print else listing.grant(ledger, role)
+    )
     if as_json:
-        print_json({"role": role, "statements": done, "run": not only_print})
+        print_json({"role": role, "statements": statements, "run": not only_print})
         return
-    for statement in done:
+    for statement in statements:
         say(statement)
 
 

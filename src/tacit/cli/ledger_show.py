@@ -74,7 +74,7 @@ def entry_rows(entries: Iterable[Entry]) -> Iterable[tuple[object, ...]]:
     committed = {entry.of for entry in listed if entry.artefact}
     state = BookState()
     for entry in listed:
-        state.after(entry)
+        state.apply(entry)
         if entry.kind == "commit" or entry.counted:
             continue
         total = None

@@ -61,12 +61,12 @@ def _addresses(
 
     from tacit.errors import SettingError
 
-    for each in given:
+    for address in given:
         try:
-            ip_address(each)
+            ip_address(address)
         except ValueError:
             raise SettingError(
-                f"--trusted-proxy {each} is no address", remedy="for example 10.0.0.7"
+                f"--trusted-proxy {address} is no address", remedy="for example 10.0.0.7"
             ) from None
     return given
 

@@ -266,7 +266,7 @@ def counted_or_read(items: str | None, columns: tuple[str, ...]) -> Catalogue | 
     return catalogue_of(int(items))
 
 
-# How `tacit plan` looks on a terminal.
+# Output of `tacit plan` on a terminal.
 
 
 def print_plan(

@@ -295,7 +295,7 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
     return matched
 
 
-# What is said beside a list: what of the own file counts, whose it is, and why it is short.
+# Notices beside a list: which ratings of the file count, whose list it is, and why it is short.
 
 
 def tell_order(lines: list[Recommendation]) -> None:

@@ -142,16 +142,16 @@ def refresh(
     say("\n".join([*brief(release.model.statement), summary]))
 
 
-def periods_of(begins: str | None, days: int | None) -> Periods | None:
+def periods_of(begin_date: str | None, days: int | None) -> Periods | None:
     """The calendar's days, if it goes by days."""
     from tacit.errors import SettingError
     from tacit.fitting.fixed import Periods
 
-    if begins is None and days is None:
+    if begin_date is None and days is None:
         return None
-    if begins is None or days is None:
+    if begin_date is None or days is None:
         raise SettingError(
             "a calendar of days has a first day and a length",
             remedy="give both --begins DATE and --days N, or neither",
         )
-    return Periods.of(begins, days)
+    return Periods.of(begin_date, days)

@@ -109,7 +109,7 @@ def reproduce(
     selected = find(paper)
     sources = look(data, quick=quick)
     figure_names = [name.strip() for name in figures.split(",") if name.strip()]
-    selected.chosen(figure_names)
+    selected.select_experiments(figure_names)
     folder = out or Path(f"reproduce-{selected.name}")
     if folder.exists():
         may_write(str(folder / "index.html"), overwrite)
@@ -169,9 +169,9 @@ def _write_and_print(
     else:
         _print(paper, outcomes)
         say(f"page: {folder / 'index.html'}; raw numbers: {folder / 'numbers.json'}")
-    failed = sum(len(each.results.failed) for each in outcomes)
+    failed = sum(len(outcome.results.failed) for outcome in outcomes)
     if failed:
-        total = failed + sum(len(each.results.rows) for each in outcomes)
+        total = failed + sum(len(outcome.results.rows) for outcome in outcomes)
         note(
             f"{failed} of {total} cells failed; the rest is on the page. The same command "
             "with --overwrite tries those again, and no other"
@@ -219,11 +219,11 @@ def _print(paper: Paper, outcomes: list[Done]) -> None:
         experiment = outcome.experiment
         say()
         say(heading(experiment))
-        for figure_table in experiment.shown(outcome.results):
+        for figure_table in experiment.terminal_tables(outcome.results):
             table(figure_table.columns, figure_table.rows, title=figure_table.title)
             say()
-        for words in outcome.results.failures():
-            say(f"  FAILED: {words}")
+        for sentence in outcome.results.failures():
+            say(f"  FAILED: {sentence}")
         for finding, verdict in outcome.verdicts:
             say(f"  {verdict.outcome.upper()}: {finding.words} ({finding.where})")
             say(f"    {verdict.reason}")

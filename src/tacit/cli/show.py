@@ -224,7 +224,7 @@ def reason(line: Any, *, rated: bool = True, low: Collection[str] = ()) -> str:
     return ", ".join(reasons)
 
 
-# How wide a table must be, and which of its columns stand together where it is too wide.
+# Layout of tables: minimal widths, and which columns stay together in a narrow terminal.
 
 
 def needs(name: str, cells: Sequence[str], *, numeric: bool) -> int:

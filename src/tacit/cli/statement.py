@@ -55,7 +55,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     told as what the folder says of itself.
     """
     from tacit.cli.promise import ask, ask_quietly
-    from tacit.ledger.statement.story import tell
+    from tacit.ledger.statement.story import render_story
     from tacit.model.model import load
 
     refuse_no_effect()
@@ -75,7 +75,7 @@ def statement(model: str, as_json: bool, **o: Any) -> None:
     elif as_json:
         print_json(promise.to_facts())
     else:
-        say(tell(promise, columns(sys.stdout)))
+        say(render_story(promise, columns(sys.stdout)))
     if promise.certified != "not private" and not verdict.holds:
         note(f"not checked: {verdict.words}")
         if explicit:

@@ -153,29 +153,29 @@ def _private(
         outcome = tuning.run(data, items=items, users=options["users"])
         outcome.model.save_reserved(reservation, overwrite=options["overwrite"])
     with after_writing(f"the model is written to {options['out']}"):
-        _tell(outcome, tuning, options["out"], as_json=as_json)
+        _print_choice(outcome, tuning, options["out"], as_json=as_json)
 
 
-def _tell(found: Chosen, tuning: Tuning, out: str, *, as_json: bool) -> None:
+def _print_choice(choice: Chosen, tuning: Tuning, out: str, *, as_json: bool) -> None:
     """What was chosen, and what it cost."""
     from tacit.evaluation.tune import FLATTERED
 
-    promise, score = found.model.statement, found.score
+    promise, score = choice.model.statement, choice.score
     if as_json:
         print_json(
             {
                 "model": out,
-                "method": found.candidate.method,
-                "settings": dict(found.candidate.settings),
+                "method": choice.candidate.method,
+                "settings": dict(choice.candidate.settings),
                 "score": {score.name: score.value, "note": FLATTERED},
                 "trial": {"epsilon": tuning.trials.fit.epsilon, "delta": tuning.trials.fit.delta},
                 "statement": promise.to_facts(),
             }
         )
         return
-    shown = "lost in noise" if score.value is None else f"{score.value:.3f}"
-    say(f"chosen: {found.candidate.words}")
-    say(f"its noisy score: {score.name} {shown} ({FLATTERED})")
+    score_text = "lost in noise" if score.value is None else f"{score.value:.3f}"
+    say(f"chosen: {choice.candidate.label}")
+    say(f"its noisy score: {score.name} {score_text} ({FLATTERED})")
     say(
         f"certified: ({promise.epsilon:g}, {promise.delta:g})-differentially private, unit "
         f"{promise.unit}, the whole search included; charged as entry {promise.book_number} "
@@ -217,7 +217,7 @@ def _public(
         return
     rows = [
         [
-            entry.candidate.words,
+            entry.candidate.label,
             f"{entry.mean:.4f}",
             None if entry.error is None else f"{entry.error:.4f}",
         ]

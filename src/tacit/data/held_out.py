@@ -60,12 +60,12 @@ class HeldOut(BaseModel):
         their ids."""
         import numpy as np
 
-        of_people = self._words("person", people)
-        of_items = self._words("item", items)
+        of_people = self._hash_words("person", people)
+        of_items = self._hash_words("item", items)
         words = _mixed(of_people[owner] ^ of_items[item])
         return words < np.uint64(int(self.share * 2.0**63) * 2)
 
-    def seen(self, ratings: Ratings) -> Ratings:
+    def training_ratings(self, ratings: Ratings) -> Ratings:
         """What a fit may see. People who are left with nothing are not there."""
         return ratings.take(~self.held(ratings))
 
@@ -78,14 +78,14 @@ class HeldOut(BaseModel):
         rows = 2 * ratings.item + self.held(ratings)
         return replace(ratings, items=names, item=rows.astype(np.uint32))
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """For the statement."""
         return (
             f"{self.share:.4g} of the cells, chosen by a hash of person, item and the salt "
             f"{self.salt}, were kept apart from the fit"
         )
 
-    def _words(self, domain: str, names: Sequence[str]) -> NDArray[np.uint64]:
+    def _hash_words(self, domain: str, names: Sequence[str]) -> NDArray[np.uint64]:
         """64 bits for each id."""
         import numpy as np
 

@@ -54,9 +54,9 @@ def pack(
     target = asked_path("out", out).expanduser()
     flag("overwrite", overwrite)
     check_target(target, overwrite=overwrite)
-    written = DeclaredText(header, delimiter, dates, decimal, encoding)
+    declared_text = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = None if positive is False else positive
-    ask = PackRequest(scale, items, duplicates, likes, users, columns, written)
+    ask = PackRequest(scale, items, duplicates, likes, users, columns, declared_text)
     ask.into(target, memory_size(memory), progress)
     ratings = answer(source, layout, ask)
     if isinstance(ratings, Packed):

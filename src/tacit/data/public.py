@@ -64,7 +64,7 @@ class PublicPeople:
         return hasher.hexdigest()
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """For the statement."""
         described = self.who or "not described"
         people = format_count(self.ratings.n_users, "person").replace("persons", "people")
@@ -91,13 +91,13 @@ class PublicPeople:
                 same += equal
                 other += not equal
         share = 100 * same / max(len(mine), 1)
-        words = (
+        sentence = (
             f"{same:,} of the {len(mine):,} titles of --public-items ({share:.0f} %) stand under "
             f"the same id in --items; ids with another title there: {other:,}"
         )
         if other > same:
-            words += ". The ids seem to mean other items, which costs accuracy"
-        return words
+            sentence += ". The ids seem to mean other items, which costs accuracy"
+        return sentence
 
 
 def _bare(title: str) -> str:

@@ -191,7 +191,7 @@ class Ratings(Suggesting):
         item = new_row[self.item].astype(np.uint32)
         return replace(self, items=names, item=item)
 
-    def whole(self) -> Ratings:
+    def with_everyone(self) -> Ratings:
         """The same with `everyone`, people without a rating too: for engines that show who
         takes part, where somebody who is missing would tell what she rated."""
         if self.everyone is None:
@@ -204,10 +204,10 @@ class Ratings(Suggesting):
     def filtered(self, keep: NDArray[np.bool_]) -> Ratings:
         """The ratings where `keep` holds, when a catalogue or a threshold decides: people who
         are left with none stay in `everyone`."""
-        kept = self.take(keep)
-        if self.everyone is None and kept.n_users == self.n_users:
-            return kept
-        return replace(kept, everyone=self.users if self.everyone is None else self.everyone)
+        retained = self.take(keep)
+        if self.everyone is None and retained.n_users == self.n_users:
+            return retained
+        return replace(retained, everyone=self.users if self.everyone is None else self.everyone)
 
     def take(self, keep: NDArray[np.bool_], *, drop_empty: bool = True) -> Ratings:
         """The ratings where `keep` holds; people left with none disappear unless

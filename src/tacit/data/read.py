@@ -85,9 +85,9 @@ def read(
     Guarantee: all errors that depend on private rows are raised here; they name a place and
     never quote a cell.
     """
-    written = DeclaredText(header, delimiter, dates, decimal, encoding)
+    declared_text = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = None if positive is False else positive
-    ask = ReadRequest(scale, items, duplicates, likes, users, columns, written)
+    ask = ReadRequest(scale, items, duplicates, likes, users, columns, declared_text)
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
     if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
@@ -201,7 +201,7 @@ def _refuse_columns(ask: ReadRequest, source_name: str) -> None:
 
 
 def _read_files(source: Bundle, layout: Layout | None, ask: ReadRequest) -> Ratings:
-    known_layout, parts = _found(source, layout, ask)
+    known_layout, parts = _find_layout(source, layout, ask)
     if known_layout is not None and known_layout.reader is not None:
         _refuse_columns(ask, f"the layout {known_layout.name}")
         ask.written.refuse(f"the layout {known_layout.name}")
@@ -221,7 +221,7 @@ def _read_files(source: Bundle, layout: Layout | None, ask: ReadRequest) -> Rati
     return _with_columns(ratings, describe_columns(roles, text.header, columns), part.label)
 
 
-def _found(
+def _find_layout(
     source: Bundle, layout: Layout | None, ask: ReadRequest
 ) -> tuple[Layout | None, list[Stream]]:
     """The layout and the files to read. Where line 1 is said to be a row, no layout is told by
@@ -264,10 +264,10 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredT
     is_complete = len(head) < HEAD
     if not is_complete:
         head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
-    written = said.of(layout)
-    encoding = written.encoding or "utf-8"
+    declared_text = said.of(layout)
+    encoding = declared_text.encoding or "utf-8"
     lines = decode(head, part.label, encoding).split("\n")
-    line = next((k for k, each in enumerate(lines, start=1) if not is_blank(each)), None)
+    line = next((k for k, text_line in enumerate(lines, start=1) if not is_blank(text_line)), None)
     if line is None and not is_complete:
         raise DataError(
             f"line {len(lines)} is longer than {HEAD >> 10} kilobytes",
@@ -284,15 +284,15 @@ def _open_text(part: Stream, head: bytes, layout: Layout | None, said: DeclaredT
     headless = said.header is False or (
         said.header is None and layout is not None and layout.columns is not None
     )
-    delimiter = written.delimiter
+    delimiter = declared_text.delimiter
     if delimiter is None:
         delimiter = _usual_delimiter(part) if headless else delimiter_of(first)
     if layout is not None and layout.fence is not None and layout.fence in first:
         delimiter = layout.fence
     try:
         fields = _fields(first, delimiter)
-    except Misquoted as found:
-        raise misquoted(part.label, line, found) from None
+    except Misquoted as error:
+        raise misquoted(part.label, line, error) from None
     dialect = Dialect(delimiter, len(fields), encoding)
     if headless:
         return _Text(dialect, None, line - 1)

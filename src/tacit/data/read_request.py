@@ -30,13 +30,13 @@ class ReadRequest:
         positive: float | bool | None,
         users: int | None,
         columns: Columns | None,
-        written: DeclaredText = PLAIN,
+        declared_text: DeclaredText = PLAIN,
     ) -> None:
         self.scale = scale
         self.items = items
         self.duplicates = duplicates
         self.columns = columns
-        self.written = written
+        self.written = declared_text
         self.positive, self.users = positive, users
 
     @property
@@ -94,10 +94,10 @@ class ReadRequest:
 
     def as_written(self, table: Table, layout: Layout | None) -> Table:
         """The table, told of what a layout and the caller say of its texts."""
-        written = self.written.of(layout)
+        declared_text = self.written.of(layout)
         table.absent = layout.absent if layout is not None else None
-        table.dates = written.dates or table.dates
-        table.decimal = written.decimal or table.decimal
+        table.dates = declared_text.dates or table.dates
+        table.decimal = declared_text.decimal or table.decimal
         return table
 
     def fill(

@@ -46,7 +46,8 @@ def registered() -> dict[str, str]:
 
 
 def engines() -> tuple[str, ...]:
-    """The names that `--engine` takes."""
+    """Names that `--engine` accepts; engines of printed forms are chosen by calibration, never by
+    name."""
     return tuple(name for name in registered() if not name.endswith(PRINTED))
 
 

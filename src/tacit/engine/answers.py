@@ -41,7 +41,7 @@ class Answers:
 
     @property
     def is_choice(self) -> bool:
-        """Whether each device chooses among answers, and the server keeps who said what."""
+        """Whether devices choose among answers, and the server keeps each device's answer."""
         return self.part.kind is Kind.REPORT and self.part.choices > 0
 
     def hear(self, block: Block, rows: Rows, cheats: Cheats = None) -> None:
@@ -89,14 +89,14 @@ class Answers:
         self.total += exact
 
     def merge(self, other: Answers) -> None:
-        """What another thread has heard."""
+        """Add the answers that another thread has collected."""
         self.count += other.count
         self.total += other.total
         self.who += other.who
         self.said += other.said
 
     def released(self) -> Released:
-        """All answers as the server uses them: unbiased sums, or who said what."""
+        """All answers as rounds use them: unbiased sums, or who answered what."""
         private = self.event is not None and not bits.injected()
         if self.is_choice:
             respondents = np.concatenate(self.who) if self.who else np.zeros(0, np.int64)
@@ -120,7 +120,7 @@ class Answers:
 
     @property
     def bits_up(self) -> int:
-        """That one device sends."""
+        """Bits that one device sends."""
         if self.part.kind is Kind.REPORT:
             return ceil(log2(max(self.part.choices, 2)))
         return WORD * self.part.size * self.part.width

@@ -47,7 +47,7 @@ class Engine(Protocol):
         """Who rated what, for a unit at which that is public."""
 
     def fingerprint(self) -> bytes:
-        """What tells one set of people from another; the book keeps a keyed digest of it."""
+        """Bytes that differ between data sets; the ledger stores a keyed digest of them."""
 
     def check(self, plan: Plan) -> None:
         """Refuse, before anything is paid, a plan that cannot be run here."""

@@ -42,16 +42,16 @@ def cut(ratings: Ratings, people: People, width: int = 1) -> Iterator[Piece]:
     """Runs of people with about CELLS cells each, PEOPLE of them at most, and fewer where a line
     has a `width` of many numbers."""
     ptr = ratings.ptr
-    most = most_people(width)
+    people_limit = most_people(width)
     if people is None:
         cuts = np.searchsorted(ptr, np.arange(0, ptr[-1], CELLS), side="left")
-        steps = np.arange(0, len(ptr) - 1, most)
+        steps = np.arange(0, len(ptr) - 1, people_limit)
         edges = np.unique(np.concatenate([[0], cuts, steps, [len(ptr) - 1]]))
         yield from (slice(int(a), int(b)) for a, b in pairwise(edges))
     elif len(people):
         sizes = np.cumsum((ptr[1:] - ptr[:-1])[people])
         cuts = np.searchsorted(sizes, np.arange(CELLS, sizes[-1], CELLS))
-        steps = np.arange(most, len(people), most)
+        steps = np.arange(people_limit, len(people), people_limit)
         edges = np.unique(np.concatenate([cuts, steps]))
         yield from (part for part in np.split(people, edges) if len(part))
 
@@ -88,7 +88,6 @@ def block_of(
 
 
 def fingerprint(ratings: Ratings) -> bytes:
-    """Bytes that tell one set of people from another; the book keeps only a keyed digest of
-    them."""
+    """Bytes that differ between data sets; the ledger stores only a keyed digest of them."""
     stride = max(1, len(ratings.users) // FINGERPRINT)
     return "\n".join(list(ratings.users)[::stride]).encode()

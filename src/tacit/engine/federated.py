@@ -46,9 +46,10 @@ def noises(source: NoiseFrom) -> float:
 
 
 class Federated(Threads):
-    """See the module. `seed` moves people between online and offline; it has nothing to do
-    with privacy noise. `groups` says instead who takes part in each round, such as those
-    who came over HTTP."""
+    """Devices over a network, or simulated ones (see the module).
+
+    `seed` moves people between online and offline; it has nothing to do with privacy noise.
+    `groups` instead fixes who takes part in each round, such as those who came over HTTP."""
 
     name = "federated"
     trust = "two servers that do not collude, simulated in one process"
@@ -152,7 +153,7 @@ class Federated(Threads):
         positions = np.cumsum(self._rng.geometric(chance, likely)) - 1
         return positions[positions < count]
 
-    def turn(self, turns: Turns) -> People:
+    def online_cohort(self, turns: Turns) -> People:
         """Those who are online and have turns left, at most a cohort of them."""
         count = self.people
         if turns.index == 0 or len(self._turns) != count:  # a new series of turns

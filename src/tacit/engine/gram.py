@@ -99,7 +99,8 @@ class Factors:
         return [self._blocks.pop(position) for position in sorted(self._blocks)]
 
     def put(self, rows: Bounded) -> None:
-        """Rows that another one had bounded."""
+        """Append rows that another process has bounded; the caller vouches that they are within the
+        bound."""
         self._weighted |= len(rows.weight) > 0
         self._blocks[len(self._blocks)] = rows
 

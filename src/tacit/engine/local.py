@@ -41,7 +41,7 @@ from tacit.rounds.state import State
 
 @dataclass(frozen=True)
 class Traffic:
-    """What one round sent."""
+    """Bytes and answers of one round."""
 
     round: str
     reports: int
@@ -80,11 +80,10 @@ class Local(InMemory):
 
     @classmethod
     def over(cls, ratings: Ratings, how: How, budget: Budget | None = None) -> Self:
-        """Devices whose own ledgers let them answer `budget` in all, unless they were told
-        another cap."""
+        """Devices whose own ledgers allow `budget` in all, unless they were given another cap."""
         engine = super().over(ratings, how)
         if how.devices:
-            engine.scenario = Scenario.told(how.devices, cls.name)
+            engine.scenario = Scenario.from_options(how.devices, cls.name)
         if budget is not None:
             cap_epsilon = engine.scenario.cap if engine.scenario else None
             engine._cap = Budget(
@@ -96,7 +95,7 @@ class Local(InMemory):
         """Devices pay, all of them before any answers; then each computes, randomizes and
         answers."""
         answers = self._open(round_, charge)
-        people = self._pay(answers, self._present(self._who(round_.takes_part)))
+        people = self._pay(answers, self._present(self._participants(round_.takes_part)))
         pieces = list(self._cut(people))
         workers = max(1, min(self.threads, len(pieces)))
         worker_answers = [
@@ -112,7 +111,7 @@ class Local(InMemory):
             for name, answer in worker_answers[worker].items():
                 answer.hear(block, contribution[name], self._cheats(block.people))
 
-        self._each(pieces, workers, witness, round_.name, work)
+        self._run_pieces(pieces, workers, witness, round_.name, work)
         for part in worker_answers:
             for name, answer in part.items():
                 answers[name].merge(answer)
@@ -123,7 +122,8 @@ class Local(InMemory):
         for part in round_.parts:
             if part.kind not in (Kind.REPORT, Kind.SUM) or part.is_sequential:
                 raise SettingError(
-                    f"{part.words} releases need a trusted party", remedy="use --engine threads"
+                    f"{part.release_kind} releases need a trusted party",
+                    remedy="use --engine threads",
                 )
 
     def _answers(self, part: Part, event: Event | None) -> Answers:

@@ -72,17 +72,16 @@ class InMemory:
 
     @property
     def people(self) -> int:
-        """How many people there are."""
         return self.ratings.n_users
 
     def align(self, items: Catalogue) -> None:
         """Put the ratings over the rows of a public catalogue.
 
-        Where it is seen who takes part, all people of the table do: those whose items are
-        not in it contribute nothing. That they were missing would tell what they rated.
-        """
+        Where servers see who takes part, everybody in the table does: those whose items are all
+        outside the catalogue contribute nothing. If they were missing, their absence would reveal
+        what they rated."""
         over = aligned(self.ratings, items)
-        self.ratings = over.whole() if self.shows_people else over
+        self.ratings = over.with_everyone() if self.shows_people else over
 
     def limit(self, max_ratings: int) -> None:
         """Keep at most so many ratings of a person, chosen by fresh secret words."""
@@ -93,7 +92,6 @@ class InMemory:
         return Pattern(self.ratings.ptr, self.ratings.item)
 
     def fingerprint(self) -> bytes:
-        """What tells one set of people from another."""
         return blocks.fingerprint(self.ratings)
 
     def check(self, plan: Plan) -> None:
@@ -116,18 +114,18 @@ class InMemory:
         """A fresh secret word for each person."""
         return bits.fresh().words(self.people)
 
-    def places(self) -> NDArray[np.uint64]:
+    def partition_words(self) -> NDArray[np.uint64]:
         """A word of one's own for the whole run: one person more or less moves nobody
         else."""
         if self._places is None:
             self._places = bits.fresh().words(self.people)
         return self._places
 
-    def turn(self, turns: Turns) -> People:
-        """Nobody: these people have no devices."""
+    def online_cohort(self, turns: Turns) -> People:
+        """Always fails: people in memory have no devices that take turns."""
         raise Failure(f"the engine {self.name} has no devices that take turns")
 
-    def _who(self, takes_part: Participation) -> People:
+    def _participants(self, takes_part: Participation) -> People:
         """The rows that take part; None for everyone."""
         return None if takes_part is EVERYONE else takes_part.among(self)
 
@@ -161,7 +159,7 @@ class InMemory:
             self._known = loaded, pools(loaded)
         return self._known[1]
 
-    def _each(
+    def _run_pieces(
         self,
         pieces: Sequence[Piece],
         workers: int,

@@ -82,8 +82,10 @@ def told_by(
 
 
 def given_by(round_: Round, block: Block, state: AnyState) -> Mapping[str, Rows]:
-    """What a block gives. In silence: a warning of a number that is none would tell that
-    somebody has it, and bounds make nothing of it."""
+    """Contribution of a block, before the bound.
+
+    Warnings of numbers that are not finite are silenced: one would reveal that somebody has such a
+    number, and bounds replace it anyway."""
     with np.errstate(all="ignore"):
         return round_.contribute(block, state)
 
@@ -106,12 +108,11 @@ def is_checked(round_: Round) -> bool:
 
 
 class Witness:
-    """Calls `contribute` for the blocks of one round, and in the end once more for a few
-    people of the first block, each alone.
+    """Checks that people contribute alone: calls `contribute` for the blocks of a round, and at the
+    end once more for a few people of the first block, each in a block of her own.
 
-    In the end, because by then everybody was there: what the code of a method keeps between
-    two calls shows too. Whom it looks at is settled by place, so it says nothing about them.
-    """
+    At the end, because by then all people have been seen: what a method's code keeps between two
+    calls shows too. The people are chosen by row, so the choice says nothing about them."""
 
     def __init__(self, round_: Round, state: AnyState, *, looks: bool = True) -> None:
         self._round = round_

@@ -41,7 +41,7 @@ class PrintedThreads(Threads):
     printed = True
 
     @property
-    def kept(self) -> Kept:
+    def personal_state(self) -> Kept:
         """What a paper trained of its people."""
         return self._personal
 
@@ -57,7 +57,7 @@ class PrintedThreads(Threads):
             part.name: self._handed(round_, part, epochs[part.name], charge)
             for part in round_.parts
         }
-        people = self._who(round_.takes_part)
+        people = self._participants(round_.takes_part)
         block = self._block(slice(0, self.people) if people is None else people, draws)
         contribution = round_.contribute(block, state)
         self._keep(block, round_)
@@ -80,7 +80,7 @@ class PrintedThreads(Threads):
         return handed(path, charge, epoch.draws) / part.bound.steps
 
     def raters(self, item: int) -> People:
-        """The people who rated an item."""
+        """Rows of the people who rated an item."""
         order = self.ratings.by_item
         return order.user[order.ptr[item] : order.ptr[item + 1]].astype(np.int64)
 
@@ -142,7 +142,7 @@ class PrintedSimulate(Simulate):
         return PrintedFederated(self.ratings, self.threads, self._progress, noise=self.noise_from)
 
     @property
-    def kept(self) -> Kept:
+    def personal_state(self) -> Kept:
         """What a paper trained of its people."""
         return self._federation()._personal
 
@@ -165,7 +165,7 @@ class PrintedFederated(Federated):
         self._eta: dict[str, NDArray[np.int64]] = {}
 
     @property
-    def kept(self) -> Kept:
+    def personal_state(self) -> Kept:
         """What a paper trained of its people."""
         return self._personal
 

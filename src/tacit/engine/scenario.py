@@ -44,7 +44,7 @@ class Scenario:
                 )
 
     @staticmethod
-    def told(options: Mapping[str, Any], engine: str) -> Scenario:
+    def from_options(options: Mapping[str, Any], engine: str) -> Scenario:
         """From `--devices NAME=VALUE`. Real devices (`local`) behave as they do: only their
         ledger can be named."""
         kinds = {field.name: (str if field.name == "book" else float) for field in fields(Scenario)}
@@ -64,7 +64,7 @@ class Scenario:
         settings |= {name: int(settings[name]) for name in ("over", "seed") if name in settings}
         return Scenario(**settings)
 
-    def words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """What is not as usual, for a statement; a path is nobody's business."""
         usual = asdict(Scenario(book=self.book))
         changed = {n: v for n, v in asdict(self).items() if v != usual[n]}

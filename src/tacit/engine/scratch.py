@@ -35,7 +35,7 @@ class Scratch:
         )
 
     def write(self, data: NDArray[Any], offset: int) -> None:
-        """Put an array somewhere."""
+        """Write an array at a byte offset; a full disk becomes an error with a remedy."""
         if not data.size:
             return
         try:
@@ -51,7 +51,7 @@ class Scratch:
             flat[bytes_read:] = bytes(len(flat) - bytes_read)
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the file; it is unnamed, so its space is free again."""
         self._file.close()
 
 

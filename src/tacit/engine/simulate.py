@@ -82,21 +82,21 @@ class Simulate(Local):
     def _made_federation(self) -> Federated:
         return Federated(self.ratings, self.threads, self._progress, noise=self.noise_from)
 
-    def _here(self) -> Fleet | None:
+    def _simulated_fleet(self) -> Fleet | None:
         """The simulated devices, made when the first round asks for them."""
         if self._fleet is None and self.scenario is not None:
-            self._fleet = Fleet.made(self.scenario, self.people)
+            self._fleet = Fleet.create(self.scenario, self.people)
         return self._fleet
 
     def _present(self, people: People) -> People:
-        fleet = self._here()
+        fleet = self._simulated_fleet()
         if fleet is None:
             return people
-        is_present = fleet.there(self._round)
+        is_present = fleet.present(self._round)
         return np.flatnonzero(is_present) if people is None else people[is_present[people]]
 
     def _cheats(self, people: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        fleet = self._here()
+        fleet = self._simulated_fleet()
         if fleet is None or not fleet.scenario.cheats:
             return None
         return fleet.dishonest[people]
@@ -113,8 +113,9 @@ class Fleet:
     dishonest: NDArray[np.bool_]
 
     @staticmethod
-    def made(scenario: Scenario, count: int) -> Fleet:
-        """So many devices that behave as the scenario says."""
+    def create(scenario: Scenario, count: int) -> Fleet:
+        """Draw when each device joins and leaves, and which ones cheat, from the scenario's
+        seed."""
         rng = np.random.default_rng(scenario.seed)
         last_round = max(scenario.over, 2)
         when = rng.integers(1, last_round, count)
@@ -125,8 +126,8 @@ class Fleet:
         dishonest = rng.random(count) < scenario.cheats
         return Fleet(scenario, rng, joins, leaves, dishonest)
 
-    def there(self, round_index: int) -> NDArray[np.bool_]:
-        """Who answers in this round."""
+    def present(self, round_index: int) -> NDArray[np.bool_]:
+        """Mask of the devices that answer in this round."""
         is_present = (self.joins <= round_index) & (round_index < self.leaves)
         is_present &= self.rng.random(len(is_present)) >= self.scenario.drop_out
         return is_present

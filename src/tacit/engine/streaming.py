@@ -46,7 +46,7 @@ Place = tuple[int, Bounded]
 
 
 class Streaming(Threads):
-    """See the module."""
+    """Rounds over a packed file, a block of people at a time; memory does not grow with people."""
 
     def __init__(
         self, ratings: Packed, threads: int | None, progress: Progress | None, memory: int
@@ -56,7 +56,7 @@ class Streaming(Threads):
 
     @property
     def packed(self) -> Packed:
-        """The ratings, in their file."""
+        """The packed file of ratings."""
         assert isinstance(self.ratings, Packed)
         return self.ratings
 
@@ -128,7 +128,7 @@ class Streaming(Threads):
         super()._make_room(round_)
 
 
-# Item-item sums of more people than fit into memory.
+# Item-item sums over more people than fit into memory.
 #
 # Everyone's bounded integer rows go to a scratch file block by block. Then the matrix is summed in
 # passes, each of as many of its rows as memory allows: a pass reads the file in chunks of people,
@@ -172,10 +172,10 @@ class SpilledFactors(Factors):
         stored = [self._places[position] for position in sorted(self._places)]
         counts = (int(stub.counts.sum()) for _, stub in stored)
         for run in in_chunks(counts):
-            yield partial(self._read, [stored[k] for k in run])
+            yield partial(self._read_blocks, [stored[k] for k in run])
 
-    def _read(self, stored: list[Place]) -> list[Bounded]:
-        """Blocks of the file."""
+    def _read_blocks(self, stored: list[Place]) -> list[Bounded]:
+        """The bounded rows of these blocks, read back from the scratch file."""
         kind = index_type(self.part.size)
         blocks = []
         for start, stub in stored:

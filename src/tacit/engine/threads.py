@@ -28,7 +28,7 @@ from tacit.rounds.state import State
 
 
 class Threads(InMemory):
-    """See the module."""
+    """Rounds over blocks of people on the cores of this machine."""
 
     name = "threads"
     trust = "a trusted curator holds the ratings on one machine and adds the noise after the sum"
@@ -70,7 +70,7 @@ class Threads(InMemory):
         """Give some people, by id, a weight below `WHOLE` (`tacit.bound.personal`)."""
         self._asked = dict(weights)
 
-    def _own(self, people: Whole) -> Whole | None:
+    def _weights_of(self, people: Whole) -> Whole | None:
         """The weights of these rows; None where nobody asked for less."""
         if self._asked is None:
             return None
@@ -92,7 +92,7 @@ class Threads(InMemory):
     ) -> dict[str, RunningSum]:
         """The exact sums of all parts but Gram ones, whose rows go to `factors`."""
         width = max(part.width for part in round_.parts)
-        pieces = list(self._cut(self._who(round_.takes_part), width))
+        pieces = list(self._cut(self._participants(round_.takes_part), width))
         workers = max(1, min(self.threads, len(pieces)))
         summed = [part for part in round_.parts if part.name not in factors]
         totals = [{part.name: RunningSum(part) for part in summed} for _ in range(workers)]
@@ -103,13 +103,13 @@ class Threads(InMemory):
             contribution = witness.contribute(position, block)
             self._keep(block, round_)
             people = len(block.people)
-            user_weights = self._own(block.people)
+            user_weights = self._weights_of(block.people)
             for name, total in totals[worker].items():
                 total.add(contribution[name], people, user_weights)
             for name, matrix in factors.items():
                 matrix.add(position, contribution[name], people, user_weights)
 
-        self._each(pieces, workers, witness, round_.name, work)
+        self._run_pieces(pieces, workers, witness, round_.name, work)
         merged = totals[0]
         for worker_totals in totals[1:]:
             for name, total in worker_totals.items():
@@ -145,5 +145,5 @@ class RunningSum:
         add_rows(rows.index, lessened(integers, rows.ptr, user_weights), self.whole)
 
     def merge(self, other: RunningSum) -> None:
-        """The sum of another thread."""
+        """Add the sum of another thread; integer addition, so the order does not matter."""
         self.whole += other.whole

@@ -278,7 +278,7 @@ class EvaluationRequest:
             "people": data.n_users,
             "items": data.n_items,
             "ratings": len(data),
-            "public_people": None if self.public is None else self.public.words,
+            "public_people": None if self.public is None else self.public.description,
         }
 
 

@@ -90,7 +90,7 @@ class Arm:
         return f"{self.method} {budget}"
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def swept_settings(self) -> dict[str, Any]:
         """The settings that are swept."""
         return {name: self.settings[name] for name in self.swept}
 

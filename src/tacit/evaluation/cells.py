@@ -63,7 +63,7 @@ def run_cells(
     }
     missing = [index for index in range(len(plain_keys)) if index not in answers]
     clock = _Clock(len(answers), len(plain_keys), progress)
-    clock.tell()
+    clock.report_progress()
     for index, answer in _answers(missing, plain_keys, work, common, processes):
         if finished(answer):
             stored.keep(plain_keys[index], answer)
@@ -219,9 +219,9 @@ class _Clock:
 
     def one_more(self) -> None:
         self.done += 1
-        self.tell()
+        self.report_progress()
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
         if self.report is None:
             return
         computed = self.done - self.before

@@ -118,7 +118,7 @@ def line(arm: Arm, runs: list[dict[str, float]]) -> dict[str, Any]:
         "calibration": arm.calibration,
         "epsilon": arm.epsilon,
         "delta": arm.delta,
-        **arm.shown,
+        **arm.swept_settings,
         "runs": len(runs),
     }
     for name in FIGURES:

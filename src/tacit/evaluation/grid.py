@@ -27,7 +27,7 @@ class Contestant:
         return find(self.method)(**options, **self.settings)
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """`bayes, sweeps = 4`."""
         return ", ".join([self.method, *(f"{k} = {v}" for k, v in self.settings.items())])
 

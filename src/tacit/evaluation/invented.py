@@ -35,7 +35,7 @@ class InventedPerson:
     """On the inner scale, -2 to 2."""
 
     @property
-    def own(self) -> Own:
+    def user_ratings(self) -> Own:
         """Her ratings."""
         return Own(np.array(self.items, np.int64), np.array(self.values))
 
@@ -114,7 +114,7 @@ def example_lists(personal: PersonalModel, people: list[InventedPerson]) -> list
     """The list of each, as rows of the catalogue."""
     lists = []
     for person in people:
-        user_ratings = person.own
+        user_ratings = person.user_ratings
         ordered = order_scores(personal, user_ratings, None)
         allowed = np.ones(len(ordered.scores), np.bool_)
         allowed[user_ratings.items] = False

@@ -62,19 +62,21 @@ def looks(
     return per_person, overall
 
 
-def overlap(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
+def overlap(first_lists: NDArray[Any], second_lists: NDArray[Any]) -> NDArray[np.int64]:
     """How many items two lists of each person have in common."""
-    people, width = one.shape
-    merged = np.concatenate([one, other], axis=1).astype(np.int64)
+    people, width = first_lists.shape
+    merged = np.concatenate([first_lists, second_lists], axis=1).astype(np.int64)
     merged.sort(axis=1)
     same = (merged[:, 1:] == merged[:, :-1]) & (merged[:, 1:] >= 0)
     return same.sum(axis=1) if people and width else np.zeros(people, np.int64)
 
 
-def alike(one: NDArray[Any], other: NDArray[Any], length: int) -> tuple[Floats, Floats]:
+def alike(
+    first_lists: NDArray[Any], second_lists: NDArray[Any], length: int
+) -> tuple[Floats, Floats]:
     """At a length: the share of the other's list that is in one, and the F-score of one as
     an answer to the other. They differ where a list is not full."""
-    mine, theirs = one[:, :length], other[:, :length]
+    mine, theirs = first_lists[:, :length], second_lists[:, :length]
     common = overlap(mine, theirs).astype(np.float64)
     long_mine = (mine >= 0).sum(axis=1)
     long_theirs = (theirs >= 0).sum(axis=1)

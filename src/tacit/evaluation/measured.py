@@ -93,7 +93,7 @@ class Measured:
     @property
     def sums(self) -> dict[str, Sums]:
         """Every metric that is a mean over people or ratings."""
-        return self._errors | self._found
+        return self._errors | self._sums
 
     @cached_property
     def _errors(self) -> dict[str, Sums]:
@@ -113,12 +113,12 @@ class Measured:
         return sums
 
     @cached_property
-    def _found(self) -> dict[str, Sums]:
+    def _sums(self) -> dict[str, Sums]:
         if "lists" not in self.arrays:
             return {}
         row = self.arrays["listed"]
         ones = np.ones(len(row))
-        metrics = self.ranking.each(*PLACES)
+        metrics = self.ranking.all_metrics(*PLACES)
         for name in ("novelty", "popularity_lift"):
             for length in PLACES:
                 metrics[f"{name}@{length}"] = _double(self.arrays[f"{name}@{length}"])
@@ -144,7 +144,7 @@ def measured(
     depend on `threads`."""
     arrays: dict[str, NDArray[Any]] = {}
     numbers: dict[str, float | None] = {}
-    if on.rated and personal.ranks_by != "score" and len(on.asked):
+    if on.rated and personal.ranks_by != "score" and len(on.query_rows):
         arrays |= _predictions(personal, on, threads)
     if lists and len(on.listed):
         top_lists = lists_of(personal, on, LONGEST)
@@ -189,7 +189,7 @@ def _predictions(personal: PersonalModel, on: Prepared, threads: int) -> dict[st
     if not complete:
         # A method may not improve by staying silent: nothing is known of it.
         return {}
-    rows = on.asked
+    rows = on.query_rows
     starts = test.ptr[rows]
     absolute = np.abs(error)
     squared = error * error
@@ -257,7 +257,7 @@ def _inside(mean: Floats, sd: Floats, on: Prepared) -> dict[str, NDArray[Any]]:
     actual = (test.value - schema.middle) / schema.unit_width
     with np.errstate(invalid="ignore"):
         off = np.abs(actual - mean) / sd
-    starts = test.ptr[on.asked]
+    starts = test.ptr[on.query_rows]
     finite = np.isfinite(off)
     if not finite.any():
         return {}
@@ -273,7 +273,7 @@ def _tried(personal: PersonalModel, on: Prepared) -> tuple[Floats, Floats]:
     test = on.split.test
     mean = np.full(len(test), np.nan)
     sd = mean.copy()
-    for row in on.asked[:TRIED].tolist():
+    for row in on.query_rows[:TRIED].tolist():
         user_ratings: Own
         user_ratings, ask = on.cells(row, row + 1).person(0)
         start = int(test.ptr[row])
@@ -287,7 +287,7 @@ def _double(array: NDArray[Any]) -> Floats:
     return array.astype(np.float64)
 
 
-# Arrays inside of JSON: small, exact, and the same bytes for the same numbers.
+# Arrays in JSON: small, exact, and the same bytes for the same numbers.
 
 
 def pack_array(array: NDArray[Any]) -> dict[str, Any]:

@@ -89,16 +89,16 @@ class Ranking:
     def recalls(self, k: int) -> Floats:
         """Each person's relevant items among the first k, as a share of the most that could
         be there."""
-        return self._found(k) / np.clip(self.relevant, 1, k)
+        return self._hit_counts(k) / np.clip(self.relevant, 1, k)
 
     def precisions(self, k: int) -> Floats:
         """Each person's relevant items as a share of the first k places."""
-        return self._found(k) / k
+        return self._hit_counts(k) / k
 
     def scores_f(self, k: int) -> Floats:
         """The harmonic mean of precision and recall (of all relevant items) for each
         person: twice the hits over k and the number of relevant items together."""
-        return 2 * self._found(k) / (k + self.relevant)
+        return 2 * self._hit_counts(k) / (k + self.relevant)
 
     def gains(self, k: int) -> Floats:
         """Each person's hits discounted by the logarithm of their place, as a share of the
@@ -123,7 +123,7 @@ class Ranking:
 
     def any_hits(self, k: int) -> Floats:
         """1 for each person with a relevant item among the first k, else 0."""
-        return (self._found(k) > 0).astype(np.float64)
+        return (self._hit_counts(k) > 0).astype(np.float64)
 
     def recall_at(self, k: int) -> float | None:
         """The mean of `recalls` over people with a relevant item."""
@@ -141,7 +141,7 @@ class Ranking:
         """The share of people with at least one relevant item among the first k."""
         return self._mean_over_people(self.any_hits(k))
 
-    def each(self, *lengths: int) -> dict[str, Floats]:
+    def all_metrics(self, *lengths: int) -> dict[str, Floats]:
         """Every metric at every k, one number a person; NaN for a person with no relevant
         item."""
         able = np.where(self.relevant > 0, 1.0, np.nan)
@@ -155,10 +155,11 @@ class Ranking:
         """`{"recall@20": …, "ndcg@20": …, "precision@20": …, …}` for each k: the means of
         `each`."""
         return {
-            name: self._mean_over_people(values) for name, values in self.each(*lengths).items()
+            name: self._mean_over_people(values)
+            for name, values in self.all_metrics(*lengths).items()
         }
 
-    def _found(self, k: int) -> Floats:
+    def _hit_counts(self, k: int) -> Floats:
         counts: NDArray[np.int64] = self._hits_at(k).sum(axis=1)
         return counts.astype(np.float64)
 

@@ -76,13 +76,13 @@ class Outlook(Suggesting):
 
     def frame(self) -> polars.DataFrame:
         """The forecast, one row an epsilon."""
-        return self._known().frame()
+        return self._require_forecast().frame()
 
     def plot(self) -> Figure:
         """What privacy will cost against epsilon."""
-        return self._known().plot()
+        return self._require_forecast().plot()
 
-    def _known(self) -> Forecast:
+    def _require_forecast(self) -> Forecast:
         if self.forecast is None:
             raise SettingError(
                 f"there is no forecast for {self.facts['method']} at the unit "
@@ -159,7 +159,7 @@ def plan_report(
     order = check(method, people=schema.users, start=start)
     people = None if pattern is None else len(pattern.ptr) - 1
     pricing = priced(order, facts(order, schema, catalogue, pattern), people)
-    plan = pricing.known
+    plan = pricing.known_plan
     events = {event.name: event for event in pricing.charged}
     total_share = sum(
         part.share for round_ in plan.rounds for part in round_.parts if not round_.instead
@@ -338,8 +338,8 @@ def noise_sd(event: Event) -> float:
     return 0.0
 
 
-# What a plan takes and what it can hear: rounds, rank, bytes, time, memory, and how many
-# items rise above the noise of each release. Estimates from public shape; reads no data.
+# Cost of a plan: rounds, rank, bytes, time, memory, and how many items rise above the noise of each
+# release. Estimates from public sizes; reads no data.
 
 
 @dataclass(frozen=True)
@@ -428,8 +428,8 @@ def raters(shape: Shape) -> NDArray[np.float64]:
     return np.minimum(expected, shape.people)
 
 
-# What a budget buys, tried on one invented population of the declared shape: for methods
-# and calibrations that the cost model was not fitted to. Touches no data, spends nothing.
+# Forecast by simulation: the plan runs on one invented population of the declared shape, for
+# methods and calibrations that the cost model was not fitted to. Reads no data, spends nothing.
 #
 # Accuracy depends on the noise relative to the number of people. So a large population is
 # stood in for by a smaller one with proportionally less noise: mu' = mu * people / stand-ins.

@@ -91,7 +91,7 @@ class Prepared:
         return inner(self.own)
 
     @cached_property
-    def asked(self) -> NDArray[np.int64]:
+    def query_rows(self) -> NDArray[np.int64]:
         """Rows of `test` with a held-back rating."""
         return np.flatnonzero(np.diff(self.split.test.ptr) > 0)
 

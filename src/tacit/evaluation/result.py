@@ -190,7 +190,7 @@ def _head(arm: Arm) -> dict[str, Any]:
         "calibration": arm.calibration,
         "epsilon": arm.epsilon if arm.is_private else None,
         "delta": arm.delta if arm.is_private else None,
-        "settings": arm.shown,
+        "settings": arm.swept_settings,
     }
 
 

@@ -41,7 +41,7 @@ def person_rows(swept: SweptCells) -> dict[str, list[Any]]:
             out["calibration"] += [arm.calibration] * count
             budget = arm.epsilon if arm.is_private else None
             out["epsilon"] += [budget] * count
-            out["settings"] += [_format_settings(arm.shown)] * count
+            out["settings"] += [_format_settings(arm.swept_settings)] * count
             out["run"] += [number] * count
             for name, values in columns.items():
                 out[name] += [None if np.isnan(x) else float(x) for x in values]

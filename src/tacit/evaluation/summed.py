@@ -60,7 +60,7 @@ class MeasuredSettings(Settings):
     """Which figures: `errors`, `hits`, `lists`."""
 
     @property
-    def asked(self) -> ScoreSettings:
+    def score_settings(self) -> ScoreSettings:
         """The constants of a person's score."""
         lists = self.parts != ("errors",)
         return ScoreSettings(self.places, self.most, self.worst, self.liked, lists)
@@ -112,7 +112,7 @@ class MeasuredMethod(Method):
         parts = tuple(
             _with_share(every[name], SHARES[name] / total_share) for name in settings.parts
         )
-        score_settings = settings.asked
+        score_settings = settings.score_settings
         personal = self.about.personal
 
         def contribute(block: Block, state: FigureSums) -> Mapping[str, Rows]:
@@ -136,7 +136,7 @@ class MeasuredMethod(Method):
             )
         if promise.apart is not None:
             yield (
-                f"Ratings that are predicted: {promise.apart.words()}. People are known by "
+                f"Ratings that are predicted: {promise.apart.describe()}. People are known by "
                 "the same ids as in the fit."
             )
 
@@ -179,7 +179,7 @@ def _absorb(state: FigureSums, released: Mapping[str, Released]) -> FigureSums:
     return state.after(**values, noise=noise)
 
 
-# How well a published model serves one person: her errors, her list, its hits.
+# Scores of one person: errors, list and hits of a published model.
 #
 # All of it follows from the model, which is public, and her own ratings, those that the fit saw
 # (which she folds in) and those kept apart (which are predicted). Nobody else enters, so

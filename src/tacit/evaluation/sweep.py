@@ -69,7 +69,7 @@ class SweepTask:
     @cached_property
     def digest(self) -> str:
         """Of what cells depend on in the data; made where somebody asks for it."""
-        return data_digest(self.told, self.items)
+        return data_digest(self.sweep_ratings, self.items)
 
     def arm(self, key: Mapping[str, Any]) -> Arm:
         """The arm of a cell."""
@@ -78,7 +78,7 @@ class SweepTask:
         )
 
     @property
-    def told(self) -> Ratings:
+    def sweep_ratings(self) -> Ratings:
         """The ratings, without their times where nobody asks for them: a split is a copy, and
         times are half of it. Some printed algorithms do ask."""
         printed = any(arm.calibration in PRINTED for arm in self.arms)
@@ -89,7 +89,7 @@ class SweepTask:
     def prepared(self, number: int) -> Prepared:
         """A split; the last one is kept, because cells come split by split."""
         if self._last is None or self._last[0] != number:
-            part = self.how.part(self.told, number)
+            part = self.how.part(self.sweep_ratings, number)
             on = prepare(
                 part,
                 _user_rows(self.ratings, part.test),
@@ -198,7 +198,7 @@ class SweptCells:
         for column, arm in enumerate(self.task.arms, len(self.names)):
             yield arm, [_measured(answer) for answer in self._of(column)]
 
-    def shown(self, arm: Arm) -> list[list[int]]:
+    def example_lists(self, arm: Arm) -> list[list[int]]:
         """Lists of the invented people, from the arm's first run."""
         column = self.task.arms.index(arm) + len(self.names)
         lists: list[list[int]] = self.answers[column]["shown"]
@@ -326,7 +326,7 @@ def measure(
     return {"rmse": rmse(predicted, part.test.value), "mae": mae(predicted, part.test.value)}
 
 
-# Which code computed a cell: a digest of Tacit's own source.
+# Version of the code that computed a cell: a digest of Tacit's own source.
 #
 # A version says too little while somebody changes the code, and a cell of yesterday's code beside
 # one of today's is a comparison of nothing.

@@ -94,7 +94,7 @@ class Chosen(Suggesting):
     def __repr__(self) -> str:
         value = self.score.value
         score_text = "unknown" if value is None else f"{value:.4f}"
-        return f"Chosen({self.candidate.words}, {self.score.name} {score_text}; .model)"
+        return f"Chosen({self.candidate.label}, {self.score.name} {score_text}; .model)"
 
     def _repr_html_(self) -> str:
         return paragraph(repr(self)) + self.model._repr_html_()
@@ -206,7 +206,7 @@ def find_unit(candidate: Contestant, requested: Unit | None) -> Unit:
     return requested or ("user" if "user" in units else units[0])
 
 
-# One trial of a tuning: a private fit and a private score, both within one bound.
+# One trial of a tuning: a private fit and a private score within one bound.
 #
 # The budget of all trials together is turned into the bound of one (`Tuning`), and that one is
 # split between fit and score. Guarantee: `Trials.check` refuses a candidate whose events cost
@@ -244,9 +244,9 @@ class Trials:
         if self.event.epsilon is not None:
             impure = price.mu2 or price.sampled or price.by_orders
             if impure or price.unbounded:
-                raise SettingError(f"{candidate.words} has no pure plan")
+                raise SettingError(f"{candidate.label} has no pure plan")
             if price.pure_epsilon > self.event.epsilon * _ROUNDING:
-                raise Failure(f"{candidate.words} costs more than one trial may")
+                raise Failure(f"{candidate.label} costs more than one trial may")
             return
         rho = concentrated(price)
         if rho is None:
@@ -257,7 +257,7 @@ class Trials:
             )
         assert self.event.rho is not None
         if rho > self.event.rho * _ROUNDING:
-            raise Failure(f"{candidate.words} costs more than one trial may")
+            raise Failure(f"{candidate.label} costs more than one trial may")
 
 
 @dataclass(frozen=True)
@@ -307,8 +307,8 @@ class Tuning:
         """Rehearse every candidate, charge, run the trials, publish the best."""
         data = ratings
         if self.order.apart is not None:
-            data = self.order.apart.seen(ratings)
-        work = Work(self, data, self.scored.seen(data), items, users)
+            data = self.order.apart.training_ratings(ratings)
+        work = Work(self, data, self.scored.training_ratings(data), items, users)
         work.rehearse()
         payment = pay(
             self.order,
@@ -360,17 +360,17 @@ class Tuning:
 
     def _story(self, candidate: Contestant, score: Figure) -> Sequence[str]:
         """How the settings were chosen."""
-        named = "; ".join(contestant.words for contestant in self.grid)
+        named = "; ".join(contestant.label for contestant in self.grid)
         score_text = "unknown" if score.value is None else f"{score.value:.3f}"
         part = "errors" if score.name == "rmse" else "hits"
         tops = " and ".join(f"{top:g}" for top in COUNTED[part])
         won = (
-            f"The winner is {candidate.words}; its noisy score was {score.name} {score_text}, and "
+            f"The winner is {candidate.label}; its noisy score was {score.name} {score_text}, and "
             f"{FLATTERED}."
         )
         procedure = (
             "Each trial drew a candidate, fitted it, and scored it on ratings that its fit did "
-            f"not see ({self.scored.words()}); to a score each person adds two numbers, from 0 "
+            f"not see ({self.scored.describe()}); to a score each person adds two numbers, from 0 "
             f"to {tops}."
         )
         among = f"Chosen by private selection among {len(self.grid)} candidates: {named}."
@@ -415,7 +415,7 @@ def gamma_of(eta: Fraction, expected: float) -> Fraction:
     return Fraction(high).limit_denominator(10_000_000)
 
 
-# The trials of a tuning, one after the other: a fit of a candidate, and its score.
+# All trials of a tuning in turn: a fit of a candidate, and its score.
 #
 # Each is a whole private run within the bound that was charged, and is asked for that bound
 # again. What it gives is compared by what it releases and by nothing else.
@@ -482,7 +482,7 @@ class Work:
         score.rehearse(once=True)
         self.tuning.trials.check(candidate, run.charged, score.charged)
         for round_ in score.settled.plan.rounds:
-            score.engine.run(round_, score.first(), NoNoise())
+            score.engine.run(round_, score.first_state(), NoNoise())
 
     def trial(self, index: int, entry: str) -> Outcome:
         """One fit and one score."""

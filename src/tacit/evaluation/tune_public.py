@@ -69,7 +69,7 @@ def tune_public(
     likes = ratings.schema.positive is not None
     for _ in range(seeds):
         rule = keep_apart(SCORED)
-        train = rule.seen(ratings)
+        train = rule.training_ratings(ratings)
         for index, candidate in enumerate(grid):
             method = candidate.make(**options)
             model = trial(method, train, items=items, users=users)
@@ -90,7 +90,7 @@ def _exact(model: Model, twice: Ratings, likes: bool) -> float:
     method = MeasuredMethod(model, epsilon=1.0, unit="user", **ALL, **score_options)
     run = _Run(method, twice, None, None, None)
     round_ = run.settled.plan.rounds[0]
-    count, summed = run.engine.run(round_, run.first(), NoNoise())[part].value[0].tolist()
+    count, summed = run.engine.run(round_, run.first_state(), NoNoise())[part].value[0].tolist()
     ratio = summed * COUNTED[part][0] / max(count, 1e-9)
     width = model.shared.schema.unit_width
     return ratio if likes else width * sqrt(ALL["worst"] * ratio)

@@ -41,7 +41,7 @@ def fit_inputs(
     budgets: Mapping[str, float] | str | Path | None = None,
     **reading: Any,
 ) -> Model:
-    """Read what is not read yet, then fit. `reading` is said to `tacit.read`."""
+    """Read what is not read yet, then fit. `reading` holds the arguments of `tacit.read`."""
     if y is not None:
         raise SettingError(
             "a recommender takes no y: ratings are a column of the table",
@@ -63,9 +63,9 @@ def fit_inputs(
         notice(message)
     elif method.better_list and data.schema.positive is None:
         notice(method.better_list)
-    known = None if public is None else _public(public, options.get("scale"))
-    if known is not None:
-        notice(known.agreement(catalogue))
+    prior = None if public is None else _public(public, options.get("scale"))
+    if prior is not None:
+        notice(prior.agreement(catalogue))
     if catalogue is None and not isinstance(ratings, Ratings):
         _tell_items(data)
     return fit(
@@ -75,13 +75,14 @@ def fit_inputs(
         users=users,
         start=_start(start),
         keep_apart=keep_apart,
-        public=known,
+        public=prior,
         budgets=personal_budgets,
     )
 
 
 def _tell_items(data: Any) -> None:
-    """Item ids of which nobody said that they are public; and columns that were exchanged."""
+    """Notices for the owner: item ids that nobody declared public, and columns that look
+    exchanged."""
     notice("without --items the set of item ids comes from the ratings and is assumed public")
     if isinstance(data, Ratings) and data.n_items > SWAPPED * data.n_users:
         notice(
@@ -108,8 +109,8 @@ def _budgets(source: Mapping[str, float] | str | Path) -> Budgets:
 
 
 def _tell_budgets(budgets: Budgets, data: Any, epsilon: object) -> None:
-    """Tell the owner of budgets that change nothing: an id that is spelt otherwise asks for
-    nobody."""
+    """Notify the owner of budgets without effect: ids that are not in the table (a misspelt one
+    protects nobody), and budgets above the fit's epsilon."""
     count = len(budgets.asked)
     if isinstance(data, Ratings):
         users = set(data.users)

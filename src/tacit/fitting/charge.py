@@ -39,7 +39,7 @@ CHARGED = "the book that was charged"
 
 @dataclass(frozen=True)
 class Payment:
-    """A charge that stands in the book, and what a statement says about it."""
+    """A charge in the ledger, and what the statement records of it."""
 
     receipt: Receipt
     total: Total | None = None
@@ -102,8 +102,8 @@ GO_ON = "mend that, and run the same again: it goes on there, without another ch
 def stays_charged(
     receipt: Receipt, remedy: str | None = None, faults: type[TacitError] = TacitError
 ) -> Iterator[None]:
-    """What fails inside says that it was paid for. `remedy`: how to go on without another
-    charge, where that can be done."""
+    """Errors inside this context tell that the charge stands. `remedy`: how to go on without
+    another charge, where that is possible."""
     charge = f"entry {receipt.number} of {receipt.population!r} stays charged"
     try:
         yield
@@ -126,8 +126,10 @@ def settle(
     artefact: str,
     drawn_events: Iterable[Event] | None = None,
 ) -> Statement:
-    """Tell the book what came of a charge, and what filled an envelope; the statement for
-    that artefact, signed by the book that was charged, and so checked."""
+    """Record in the ledger which artefact a charge paid for, and the events drawn under an
+    envelope.
+
+    Returns the statement of that artefact, signed with the key of the charged ledger."""
     from tacit.ledger.statement.sign import signed
 
     filled = None if drawn_events is None else tuple(drawn_events)
@@ -140,12 +142,12 @@ def settle_or_warn(
     receipt: Receipt,
     statement: Statement,
     artefact: str,
-    drawn: Iterable[Event] | None = None,
+    drawn_events: Iterable[Event] | None = None,
 ) -> Statement:
     """The same for what nothing can make again. A book that cannot be written any more is warned
     of, and leaves the statement unsigned: what was paid for is not lost with it."""
     try:
-        return settle(book, receipt, statement, artefact, drawn)
+        return settle(book, receipt, statement, artefact, drawn_events)
     except (StorageError, OSError) as error:
         why = error.message if isinstance(error, StorageError) else reason(error)
         warn(
@@ -183,7 +185,8 @@ def twice(ask: Callable[[], T]) -> T:
 def _links(
     earlier: Iterable[Entry], own_cost: Cost | None, unit: Unit, delta: float
 ) -> tuple[tuple[Link, ...], float | None]:
-    """The chain as a statement tells it, and what it costs with the new release at the end."""
+    """The chain of releases as the statement lists it, and its composed epsilon with the new
+    release at the end; None where that is not finite."""
     from tacit.ledger.statement.statement import Link
 
     links = list[Link]()

@@ -109,7 +109,7 @@ def check(
 
 
 def _check_kinds(method: Method) -> None:
-    """Options of another kind than their names say, which Python lets through."""
+    """Refuse options of the wrong type, which Python callers can pass."""
     kinds(
         texts={"population": method.population, "purpose": method.purpose},
         integers={"threads": method.threads},
@@ -183,7 +183,7 @@ def _budget(method: Method, people: int | None) -> Budget:
 
 
 def _devices(method: Method, execution: How) -> Scenario | None:
-    """How the devices of the local model behave, if it was said."""
+    """Behaviour of the devices of the local model, from `--devices`."""
     if not execution.devices:
         return None
     if not method.local:
@@ -191,11 +191,11 @@ def _devices(method: Method, execution: How) -> Scenario | None:
             f"{method.name} has no devices that answer for themselves", remedy="leave --devices out"
         )
     assert execution.engine is not None
-    return Scenario.told(execution.devices, execution.engine)
+    return Scenario.from_options(execution.devices, execution.engine)
 
 
 def _check_noise(method: Method, execution: How) -> None:
-    """Refuse to say who adds the noise where there is nobody to choose from."""
+    """Refuse `--noise` on engines without servers and devices that could share the noise."""
     if execution.noise_from is None:
         return
     if execution.noise_from not in get_args(NoiseFrom):
@@ -278,8 +278,8 @@ def check_values(order: Order, *, positive: bool = False, absent: bool = False) 
 
 
 def check_held_out(order: Order) -> None:
-    """Refuse to keep ratings apart where who takes part is public: somebody whose every
-    rating is kept apart would be missing, which tells about her ratings."""
+    """Refuse to hold ratings out where it is public who takes part: somebody whose every rating is
+    held out would be missing, which reveals something of her ratings."""
     if _shows_people(order):
         raise SettingError(
             f"who takes part is public on the engine {order.engine}, and who has all ratings "

@@ -74,7 +74,7 @@ class Counting:
             reserves.append(Reserve(name="plan, pure", epsilon=pure))
         return self.event, *reserves
 
-    def chosen(self, people: float) -> Planned:
+    def plan_for(self, people: float) -> Planned:
         """The plan for about so many people: the nearest, by ratio."""
         near = min(self.plans, key=lambda size: abs(log(size / max(people, 1.0))))
         return self.plans[near]

@@ -26,14 +26,14 @@ BYTES = 16
 
 
 def names_of(people: Iterable[str], key: bytes) -> list[str]:
-    """The keyed name of each person."""
+    """Keyed digests (HMAC-SHA-256, shortened to `BYTES`) by which people are listed."""
     return [
         hmac.new(key, person.encode(), hashlib.sha256).hexdigest()[: 2 * BYTES] for person in people
     ]
 
 
 def need_ids(ratings: Ratings) -> None:
-    """Refuse people who cannot be told from one another later."""
+    """Refuse tables without ids of people: who was counted could not be recognised next time."""
     if ratings.notes.numbered:
         raise DataError(
             "people of this layout have no ids of their own, so nobody can be counted once",
@@ -42,7 +42,7 @@ def need_ids(ratings: Ratings) -> None:
 
 
 def calendar_key(book_key: bytes, entry: str) -> bytes:
-    """The key of one calendar's list."""
+    """The key under which one calendar lists the people it has counted."""
     mac = hmac.new(book_key, b"tacit calendar\0" + entry.encode(), "sha256")
     return mac.digest()
 
@@ -55,7 +55,7 @@ class Turn:
     ratings: Ratings
 
     def digest(self, key: bytes) -> str:
-        """Keyed, of all cells: tells whether a week is resumed with the ratings that it was
+        """Keyed digest of all cells: detects that a week is resumed with other ratings than it was
         begun with."""
         rated = self.ratings
         mac = hmac.new(key, b"cells\0", hashlib.sha256)
@@ -74,14 +74,14 @@ class Counted:
         self.weeks = 0
         self._turns: dict[str, list[int]] = {}
 
-    def may(self, name: str) -> bool:
+    def may_count(self, name: str) -> bool:
         """Whether this person may be counted in the week that comes."""
         counted_weeks = self._turns.get(name, ())
         if len(counted_weeks) >= self.calendar.most:
             return False
         return not counted_weeks or self.weeks + 1 - counted_weeks[-1] >= self.calendar.gap
 
-    def last(self, name: str) -> int:
+    def last_week(self, name: str) -> int:
         """The last week in which she was counted; 0 for never."""
         counted_weeks = self._turns.get(name)
         return counted_weeks[-1] if counted_weeks else 0
@@ -90,7 +90,7 @@ class Counted:
         """One more week. Refused as a whole if anybody in it was counted too often."""
         if len(set(names)) != len(names):
             raise Failure("a person would be counted twice in one release")
-        if not all(map(self.may, names)):
+        if not all(map(self.may_count, names)):
             raise Failure(
                 "a person's row is offered once too often: this calendar counts her no more"
             )
@@ -103,7 +103,7 @@ class Counted:
         second of every week up to it, where ratings have times: then a rating counts in the
         week after the last one of its person, or in none."""
         need_ids(ratings)
-        allowed = np.array([self.may(name) for name in names], np.bool_)
+        allowed = np.array([self.may_count(name) for name in names], np.bool_)
         keep = np.repeat(allowed, np.diff(ratings.ptr))
         if ends is not None:
             keep &= self._in_time(ratings, names, ends)
@@ -117,7 +117,9 @@ class Counted:
         assert ratings.time is not None
         week_end = ends[self.weeks + 1]
         none = np.iinfo(np.int64).min
-        since = np.array([ends[week] if (week := self.last(n)) else none for n in names], np.int64)
+        since = np.array(
+            [ends[week] if (week := self.last_week(n)) else none for n in names], np.int64
+        )
         row_since = np.repeat(since, np.diff(ratings.ptr))
         result: NDArray[np.bool_] = (ratings.time <= week_end) & (ratings.time > row_since)
         return result

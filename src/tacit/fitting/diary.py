@@ -55,7 +55,7 @@ class BegunWeek(BaseModel):
 
 
 class Diary:
-    """One calendar's folder."""
+    """Folder of one calendar: published releases, and the owner's private files of each week."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -104,21 +104,21 @@ class Diary:
             )
 
     def week(self, number: int) -> Path:
-        """Where the owner keeps one week."""
+        """Folder of the owner's files of one week."""
         return self.private / f"{number:02d}"
 
     def release(self, number: int) -> Path:
         """Where the model of one week is published."""
         return self.folder / "releases" / f"{number:02d}"
 
-    def read(self, place: Path, kind: type[T]) -> T | None:
+    def read(self, path: Path, kind: type[T]) -> T | None:
         """A JSON file of this form; None if there is none."""
-        if not place.exists():
+        if not path.exists():
             return None
-        return read_json(place, kind, ModelError, RESTORE)
+        return read_json(path, kind, ModelError, RESTORE)
 
     def write(self, path: Path, value: Any) -> None:
-        """Write it whole and durably."""
+        """Write JSON whole and durably."""
         text = json.dumps(value, sort_keys=True, indent=1)
         self.put(path, text.encode())
 
@@ -129,13 +129,12 @@ class Diary:
             file.write(data)
 
     def put_array(self, path: Path, array: NDArray[Any]) -> None:
-        """One array."""
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
         self.put(path, data.getvalue())
 
     def put_arrays(self, path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Several arrays by name."""
+        """Write arrays by name, as .npz."""
         data = io.BytesIO()
         named: dict[str, Any] = dict(arrays)
         np.savez(data, **named)
@@ -152,7 +151,7 @@ class Diary:
         return result
 
     def arrays(self, path: Path) -> dict[str, NDArray[Any]]:
-        """Several arrays by name."""
+        """Read the arrays of an .npz by name."""
         archive = _loaded(path)
         if not isinstance(archive, dict):
             raise damaged(path)
@@ -169,16 +168,16 @@ class Diary:
         }
 
 
-def _loaded(place: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+def _loaded(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     """One array, or several by name. What numpy and zip files raise of a damaged file is not
     listed anywhere."""
     try:
-        found = np.load(io.BytesIO(place.read_bytes()), allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return found
-        return {name: found[name] for name in found.files}
+        archive = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            return archive
+        return {name: archive[name] for name in archive.files}
     except Exception:  # noqa: BLE001
-        raise damaged(place) from None
+        raise damaged(path) from None
 
 
 def damaged(path: Path) -> ModelError:

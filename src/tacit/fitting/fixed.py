@@ -39,7 +39,7 @@ SPOKEN = {
 
 @dataclass(frozen=True)
 class Periods:
-    """Which days belong to which release."""
+    """First day and length in days of each release's period."""
 
     begins: date
     days: int
@@ -49,13 +49,13 @@ class Periods:
             raise SettingError("a period has at least one day", remedy="give --days a count")
 
     @staticmethod
-    def of(begins: str, days: int) -> Periods:
+    def of(begin_date: str, days: int) -> Periods:
         """From a date as people write it."""
         try:
-            first_day = date.fromisoformat(begins)
+            first_day = date.fromisoformat(begin_date)
         except ValueError:
             raise SettingError(
-                f"{begins!r} is not a day", remedy="give a date such as 2026-01-05"
+                f"{begin_date!r} is not a day", remedy="give a date such as 2026-01-05"
             ) from None
         return Periods(first_day, days)
 
@@ -132,7 +132,7 @@ def fresh_token() -> str:
 
 
 def schedule_of(calendar: Calendar, periods: Periods | None, week: int) -> Schedule:
-    """For the statement."""
+    """The calendar as the statement records it."""
     return Schedule(
         horizon=calendar.horizon,
         week=week,

@@ -38,8 +38,8 @@ def check_likes(order: Order, schema: Schema) -> None:
 
 
 def of_high_ratings(method: Method, schema: Schema) -> str:
-    """What to tell somebody who keeps ratings of so much and more for a method that learns
-    how high ratings are; nothing where it learns what is liked."""
+    """Warning where method and ratings do not fit: every row would count as a like, or only high
+    ratings are given to a method that learns how high they are. Empty where they fit."""
     if schema.positive is None and method.name == DEFAULT_POSITIVE:
         threshold = round(schema.low + HIGH * (schema.high - schema.low))
         return (

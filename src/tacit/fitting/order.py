@@ -46,7 +46,7 @@ class Order:
 
     @property
     def engine(self) -> str:
-        """Where it was asked to run."""
+        """Name of the requested engine."""
         assert self.how.engine is not None
         return self.how.engine
 

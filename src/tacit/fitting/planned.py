@@ -55,8 +55,8 @@ def planned(order: Order, public: Public, preceding: tuple[Round, float] | None 
 
 
 def check_cost(events: Iterable[Event], order: Order) -> None:
-    """The last word before the ledger: the accountant, not the planner, says what all
-    rounds cost together."""
+    """Fail if the plan costs more than its budget: the accountant, not the planner, has the last
+    word before the ledger is charged."""
     charged = tuple(events)
     budget = order.budget
     if budget is None or any(isinstance(event, Unbounded) for event in charged):

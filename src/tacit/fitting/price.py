@@ -42,7 +42,7 @@ class Priced:
         return tuple(self.settled.events.values())
 
     @property
-    def known(self) -> Plan:
+    def known_plan(self) -> Plan:
         """As much of the plan as is known before anything is released."""
         if self.counting is not None:
             round_ = self.counting.plan.rounds[0]

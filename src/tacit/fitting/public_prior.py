@@ -76,12 +76,13 @@ def check_beside(people: PublicPeople, private: Ratings | SparkRatings) -> None:
 
 
 def known_of(people: PublicPeople, catalogue: Catalogue, held_out: HeldOut | None = None) -> Known:
-    """What they say of the items of a catalogue; ratings of other items are left out, and
-    cells that are kept `held_out`: somebody may have the same id in both tables, and what the
-    fit must not see of her there it must not see here."""
+    """Prior that public people's ratings give of the items of a catalogue.
+
+    Ratings of other items are left out, and cells that are `held_out`: somebody may have the same
+    id in both tables, and the fit must not see here what is hidden from it there."""
     from tacit.methods.noiseless.variational import fit_gaussian
 
-    ratings = people.ratings if held_out is None else held_out.seen(people.ratings)
+    ratings = people.ratings if held_out is None else held_out.training_ratings(people.ratings)
     rows = np.array([catalogue.index.get(name, -1) for name in ratings.items], np.int64)
     rated = ratings.take(rows[ratings.item] >= 0)
     if not len(rated):
@@ -96,7 +97,7 @@ def known_of(people: PublicPeople, catalogue: Catalogue, held_out: HeldOut | Non
     order = np.lexsort((item, rated.user))
     fitted = fit_gaussian(rated.ptr, item[order], value[order], len(catalogue), None, passes=PASSES)
     count = np.bincount(item, minlength=len(catalogue)).astype(np.float64)
-    return _build_prior(fitted, count, people.words)
+    return _build_prior(fitted, count, people.description)
 
 
 def _build_prior(fitted: Fitted, count: NDArray[np.float64], description: str) -> Known:

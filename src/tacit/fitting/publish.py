@@ -88,7 +88,7 @@ class StatementInputs:
             calibration=order.calibration,
             budget=(budget.epsilon, budget.delta) if budget else None,
             per_person=tuple(self._bounds()),
-            settings=tuple(self._chosen()),
+            settings=tuple(self._choices()),
             public=with_earlier(tuple(self._assumed()), order.start),
             apart=order.apart,
             published=self.published,
@@ -145,8 +145,8 @@ class StatementInputs:
             for part in round_.parts:
                 yield f"{round_.name}/{part.name}: {limits[id(part.bound)]}"
 
-    def _chosen(self) -> Iterable[str]:
-        """How settings were chosen."""
+    def _choices(self) -> Iterable[str]:
+        """Phrases of how settings were chosen."""
         if self.counted:
             yield COUNTED
         if self.noise_off:
@@ -154,12 +154,12 @@ class StatementInputs:
         yield from self.plan.story
         yield from (f"{name} = {value}" for name, value in self.used.items())
         if self.order.devices:
-            yield from self.order.devices.words()
+            yield from self.order.devices.describe()
         if self.order.apart is not None:
-            yield self.order.apart.words()
+            yield self.order.apart.describe()
 
     def _assumed(self) -> Iterable[str]:
-        """What is assumed public."""
+        """Phrases of what the guarantee takes as public."""
         yield from public_scale(self.public.schema)
         yield (
             "the catalogue of items"
@@ -173,7 +173,7 @@ class StatementInputs:
         if self.public.pattern is not None:
             yield "who rated what"
         if self.order.public is not None:
-            yield self.order.public.words
+            yield self.order.public.description
             if self.order.apart is not None:
                 yield PUBLIC_APART
         if self.order.start is not None:

@@ -118,7 +118,7 @@ def _check_kinds(
     week: object,
     progress: object,
 ) -> None:
-    """Arguments of another kind than their names say, which Python lets through."""
+    """Refuse arguments of the wrong type, which Python callers can pass."""
     if not isinstance(method, Method):
         raise SettingError(
             "a calendar is of an estimator, which comes first",

@@ -60,7 +60,8 @@ def rehearse_once(order: Order, public: Public) -> None:
 
 
 def facts(order: Order, public: Public) -> Hashable:
-    """All that the verdict depends on."""
+    """Everything that the verdict depends on; a verdict is used again only while all of it is
+    equal."""
     settings = repr(sorted(order.settings.items()))
     items = (public.items, public.catalogue.has_features)
     start = None if public.start is None else public.start.digest()
@@ -97,8 +98,8 @@ def _try_engine(order: Order, public: Public) -> None:
     loop.run(partial(engine.run, charge=NoNoise()))
 
 
-# The plan that a rehearsal has made and priced, for a trial of the very same method over the
-# same public facts: an evaluation rehearses before it books itself, and need not plan twice.
+# A rehearsed plan, with its prices, for a trial of the very same method over the same public facts:
+# an evaluation rehearses before it books itself, and need not plan twice.
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +127,12 @@ def _plain(public: Public) -> bool:
     return public.pattern is None and public.start is None and not public.known
 
 
-def _alike(one: Catalogue, other: Catalogue) -> bool:
+def _alike(left_catalogue: Catalogue, right_catalogue: Catalogue) -> bool:
     """The same object, or ids alone, which are the same."""
-    if one is other:
+    if left_catalogue is right_catalogue:
         return True
-    bare = not (one.has_features or other.has_features)
-    return bare and (one.titles, one.ids) == (other.titles, other.ids)
+    bare = not (left_catalogue.has_features or right_catalogue.has_features)
+    return bare and (left_catalogue.titles, left_catalogue.ids) == (
+        right_catalogue.titles,
+        right_catalogue.ids,
+    )

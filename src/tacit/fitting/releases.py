@@ -80,7 +80,7 @@ RESTORE = "bring back the latest copy of the folder; nothing was released"
 
 @dataclass(frozen=True)
 class Refreshed:
-    """One release of a calendar."""
+    """One release of a calendar, as `tacit.refresh` returns it."""
 
     week: int
     model: Model
@@ -99,7 +99,8 @@ def not_next(requested: int, completed: int) -> SettingError:
 
 
 class Releases:
-    """One run on a calendar's folder."""
+    """One run over a calendar's folder: begins or resumes a week, charges it, and publishes its
+    model."""
 
     def __init__(
         self,
@@ -174,13 +175,13 @@ class Releases:
 
     def release(self, requested: int | None) -> Refreshed:
         """The release that is next, or one that was made before."""
-        completed = self.standing.done
+        completed = self.standing.completed_weeks
         if completed and not self.diary.release(completed).exists():
             self._announce(completed)  # killed between the book and the folder
             if requested in (None, completed):
-                return self._made(completed)
+                return self._announced_release(completed)
         if requested is not None and 1 <= requested <= completed:
-            return self._made(requested)
+            return self._announced_release(requested)
         week = completed + 1
         if week > self.calendar.horizon:
             raise SettingError(
@@ -190,12 +191,12 @@ class Releases:
         if requested is not None and requested != week:
             raise not_next(requested, completed)
         self._check_clock(week)
-        turn = self._turn(week)
-        self._begin(week, turn)
-        self._run(week, turn)
+        counted_people = self._admit_people(week)
+        self._begin_week(week, counted_people)
+        self._run(week, counted_people)
         self._end(week, self._shared(week))
         self._announce(week)
-        return self._made(week)
+        return self._announced_release(week)
 
     def _check_clock(self, week: int) -> None:
         """Time that runs backwards, or a period that is not over, is the owner's error."""
@@ -211,15 +212,17 @@ class Releases:
         if self.periods is not None:
             self.periods.check_over(week, now)
 
-    def _turn(self, week: int) -> Turn:
+    def _admit_people(self, week: int) -> Turn:
         """Who is counted this week. A week that was begun is resumed with its people."""
         names = names_of(self.ratings.users, self.key)
         ends = None if self.periods is None else self.periods.ends(week)
         return self.standing.counted.admit(self.ratings, names, ends)
 
-    def _begin(self, week: int, turn: Turn) -> None:
+    def _begin_week(self, week: int, counted_people: Turn) -> None:
         folder = self.diary.week(week)
-        listed = CountedPeople(names=list(turn.names), cells=turn.digest(self.key))
+        listed = CountedPeople(
+            names=list(counted_people.names), cells=counted_people.digest(self.key)
+        )
         if self.standing.open is not None:
             if self.diary.read(folder / "people.json", CountedPeople) != listed:
                 raise SettingError(
@@ -227,34 +230,34 @@ class Releases:
                     remedy="give the table that it was begun with",
                 )
         else:
-            self._mark(turn)
+            self._mark(counted_people)
             self.diary.write(folder / "people.json", listed.model_dump())
         digests: dict[str, str] = {}
         if week > 1:
             earlier = self.diary.week(week - 1) / "digests.json"
             digests = self.diary.read(earlier, dict[str, str]) or {}
-        seal = sealed(self.standing.seal, turn.names, digests)
+        seal = sealed(self.standing.seal, counted_people.names, digests)
         entry = begin_week(self.order.book, self.receipt, week, seal, self.calendar.horizon)
         self.diary.write(folder / "begun.json", {"entry": entry.hash})
 
-    def _mark(self, turn: Turn) -> None:
+    def _mark(self, counted_people: Turn) -> None:
         """The book warns, or refuses, where these people are known under another name."""
         warning = self.order.book.fingerprint(
-            fingerprint(turn.ratings), other_people=self.order.how.other_people
+            fingerprint(counted_people.ratings), other_people=self.order.how.other_people
         )
         if warning:
             warn(f"{warning}: {ONE_BOOK}")
 
-    def _run(self, week: int, turn: Turn) -> None:
+    def _run(self, week: int, counted_people: Turn) -> None:
         """The rounds of the plan, over the people of this week."""
         check_arrays(self.diary, week)
         execution = self.order.how
-        engine = ExactSums(turn.ratings, execution.threads, self.progress)
-        if turn.ratings.schema.max_ratings is not None:
-            engine.limit(turn.ratings.schema.max_ratings)
+        engine = ExactSums(counted_people.ratings, execution.threads, self.progress)
+        if counted_people.ratings.schema.max_ratings is not None:
+            engine.limit(counted_people.ratings.schema.max_ratings)
         totals = Totals(Weeks(self.events, self.calendar, week))
         with one_blas_thread():
-            loop = Loop(self.plan, self._before(week))
+            loop = Loop(self.plan, self._state_before(week))
             loop.run(lambda round_, state: self._ask(engine, totals, round_, state))
         folder = self.diary.week(week)
         self.diary.put_arrays(folder / "state.npz", loop.state.packed())
@@ -306,7 +309,7 @@ class Releases:
             for number in range(1, week)
         ]
 
-    def _before(self, week: int) -> State:
+    def _state_before(self, week: int) -> State:
         """What is public before a week: the state that the last one has left."""
         first_state = self.order.method.first_state(self.rule)
         over = {"elapsed": week / self.calendar.horizon}
@@ -367,7 +370,7 @@ class Releases:
             charged=self.events.values(),
         )
 
-    def _made(self, week: int) -> Refreshed:
+    def _announced_release(self, week: int) -> Refreshed:
         """What was announced, if it is what the book knows."""
         from tacit.model.model import Model, load
         from tacit.model.verify import verify_with_book
@@ -384,15 +387,15 @@ class Releases:
         return Refreshed(week, model, folder, self.calendar.growth(week))
 
 
-def _request(known: Mapping[str, Any], place: Path) -> str:
+def _request(public_facts: Mapping[str, Any], folder: Path) -> str:
     """The name of the request that pays: without it a calendar might be paid for twice."""
-    token = known.get("request")
+    token = public_facts.get("request")
     if not isinstance(token, str) or not token:
-        raise damaged(place)
+        raise damaged(folder)
     return token
 
 
-# The weeks of a calendar as they stand in its folder, held against the book.
+# Standing of a calendar: the weeks in its folder, checked against the ledger.
 #
 # Guarantee: a folder that is older than the book (restored from a backup), a book that is older
 # than the folder, a list of people that was changed, and arrays that were changed are each
@@ -402,7 +405,7 @@ def _request(known: Mapping[str, Any], place: Path) -> str:
 
 @dataclass(frozen=True)
 class CalendarStanding:
-    """How far a calendar is."""
+    """Which weeks of a calendar have begun and ended, by the ledger and the folder."""
 
     book: list[Week]
     counted: Counted
@@ -411,14 +414,14 @@ class CalendarStanding:
     """Of the lists of these weeks."""
 
     @property
-    def done(self) -> int:
+    def completed_weeks(self) -> int:
         """Weeks that have ended in the book."""
         return sum(week.ended is not None for week in self.book)
 
     @property
     def open(self) -> Week | None:
         """A week that has begun and not ended."""
-        return self.book[-1] if len(self.book) > self.done else None
+        return self.book[-1] if len(self.book) > self.completed_weeks else None
 
 
 def calendar_standing(
@@ -435,7 +438,7 @@ def calendar_standing(
             raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
         names = tuple(listed.names)
         digests = _left_behind(diary, week.number - 1)
-        if sealed(seal, names, digests) != week.counted:
+        if sealed(seal, names, digests) != week.counted_digest:
             raise BookError(
                 f"the list of people of release {week.number} is not the one that the book "
                 "has sealed",
@@ -443,7 +446,7 @@ def calendar_standing(
                 remedy=RESTORE,
             )
         if week.ended is not None:
-            seal = week.counted
+            seal = week.counted_digest
             participation.count(names)
             if not _left_behind(diary, week.number):
                 raise BookError(OLDER_FOLDER.format(week.number), place=book.place, remedy=RESTORE)
@@ -457,7 +460,7 @@ def calendar_standing(
 
 
 def key_of(book: Book, receipt: Receipt) -> bytes:
-    """The key of a calendar's lists."""
+    """The key of a calendar's lists, derived from the ledger's secret and the calendar's entry."""
     secret = book.store.key(create=False)
     if secret is None:
         raise Failure("the book has lost its key")

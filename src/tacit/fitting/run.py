@@ -112,14 +112,12 @@ def trial(
     public: PublicPeople | None = None,
     rehearsed: Rehearsed | None = None,
 ) -> Model:
-    """The same run for the owner's eyes: real noise, nothing published, no entry of its own
-    (see `tacit.fitting.publish.book_evaluation`).
+    """The same run for the owner's eyes: real noise, nothing published, no entry of its own (see
+    `tacit.fitting.publish.book_evaluation`).
 
-    `noise_off` runs a printed form (calibration `paper`) without its noise and otherwise as
-    it is printed: what it is compared with. Such a model says NOT PRIVATE and refuses to be
-    saved. `watch` is called after each round of a printed form. `rehearsed` is what
-    `rehearse` gave for this method.
-    """
+    `noise_off` runs a printed form (calibration `paper`) without its noise: a baseline for
+    comparison. Such a model is marked NOT PRIVATE and cannot be saved. `watch` is called after each
+    round of a printed form. `rehearsed` is what `rehearse` returned for this method."""
     run = _Run(
         method,
         ratings,
@@ -135,7 +133,9 @@ def trial(
     if run.order.calibration != "sound":
         run.watch = watch
     shared = run.go()
-    return owners_model(shared, run.statement(None), run.trained, run.engine, kept=not noise_off)
+    return owners_model(
+        shared, run.statement(None), run.trained, run.engine, may_save=not noise_off
+    )
 
 
 def rehearse(
@@ -157,7 +157,7 @@ def rehearse(
 def _without_held_out(held_out: HeldOut, ratings: Ratings | SparkRatings) -> Any:
     """What a fit may see, where it is."""
     if isinstance(ratings, Ratings):
-        return held_out.seen(ratings)
+        return held_out.training_ratings(ratings)
     return ratings.seen_by(held_out)
 
 
@@ -249,19 +249,19 @@ class _Run:
 
     @property
     def settled(self) -> Planned:
-        """What is run."""
+        """The plan that runs; rounds that are chosen on the way settle it."""
         assert self.planned is not None
         return self.planned
 
-    def first(self) -> State:
+    def first_state(self) -> State:
         """What is public before the first round of the plan."""
         state = self.method.first_state(self.settled.public)
         return replace(state, people=self._people())
 
-    def _begin(self, settled: Planned) -> None:
+    def _begin(self, planned: Planned) -> None:
         """From here on the plan is settled."""
-        self.planned = settled
-        self.events = (*self.events, *settled.events.values())
+        self.planned = planned
+        self.events = (*self.events, *planned.events.values())
 
     def rehearse(self, *, once: bool = False) -> None:
         """Before anything is charged: try every plan that may be chosen on invented people;
@@ -303,7 +303,7 @@ class _Run:
         # with two a long product has other last bits, and so would the next round's sums.
         with one_blas_thread():
             private = self._count(entry)
-            loop = Loop(self.settled.plan, self.first())
+            loop = Loop(self.settled.plan, self.first_state())
             self._run(loop, self.settled.events.values(), entry)
         self.private = not self.noiseless and private and loop.private
         if self.engine.refused:
@@ -332,18 +332,18 @@ class _Run:
         self.events = (self.counting.event,)
         self._run(loop, self.events, entry)
         self.counted = float(loop.state.people)
-        self._begin(self.counting.chosen(self.counted))
+        self._begin(self.counting.plan_for(self.counted))
         return loop.private
 
     def _run(self, loop: Loop, events: Iterable[Event], entry: str) -> None:
         from tacit.noise.release import Charge, NoNoise
 
         charge = NoNoise() if self.noiseless else Charge(events, entry=entry)
-        watch = None if self.watch is None else self._told
+        watch = None if self.watch is None else self._notify_watcher
         loop.run(partial(self.engine.run, charge=charge), watch)
 
-    def _told(self, round_: Round, state: State) -> None:
-        """Tell who watches a printed form, with what its people keep."""
+    def _notify_watcher(self, round_: Round, state: State) -> None:
+        """Call `watch` after a round of a printed form, with its people's private state."""
         assert self.watch is not None
         self.watch(round_.name, state, kept_people(self.engine))
 
@@ -360,7 +360,7 @@ class _Run:
         return float(declared)
 
     def statement(self, payment: Payment | None) -> Statement:
-        """The promise in words and data."""
+        """The statement of this run: the guarantee, its conditions, and what was charged."""
         inputs = StatementInputs(
             self.order,
             self.public,

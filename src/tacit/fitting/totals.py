@@ -20,7 +20,7 @@ COUNT = "count"
 
 
 class Totals:
-    """The estimates of one week."""
+    """Running sums of one week, in the units of the released parts."""
 
     def __init__(self, weeks: Weeks) -> None:
         self.weeks = weeks

@@ -30,13 +30,13 @@ class KeepsPeople(Protocol):
     """An engine that runs what papers print, and shows the owner what they trained."""
 
     @property
-    def kept(self) -> Mapping[str, NDArray[np.float64]]:
-        """Personal state of everybody, by name."""
+    def personal_state(self) -> Mapping[str, NDArray[np.float64]]:
+        """State of all people by name, one row a person; it never leaves the owner."""
 
 
 def kept_people(engine: Engine) -> Mapping[str, NDArray[np.float64]]:
     """What a paper trained of its people; nothing where an engine shows none."""
-    return engine.kept if isinstance(engine, KeepsPeople) else {}
+    return engine.personal_state if isinstance(engine, KeepsPeople) else {}
 
 
 class OwnersModel(Model):
@@ -66,31 +66,29 @@ class KnownPeople(PersonalModel):
         self.published = published
         self._item = item
 
-    def _chosen(self, item: NDArray[np.uint32]) -> PersonalModel:
+    def _model_for(self, item: NDArray[np.uint32]) -> PersonalModel:
         is_training_pattern = np.array_equal(item, self._item)
         return self.trained if is_training_pattern else self.published
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
-        """As published: one person's ratings do not say who she is."""
-        return self.published.predict(own)
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
+        """As the published model does: one person's ratings do not identify her row."""
+        return self.published.predict(user_ratings)
 
-    def explain(self, own: Own, item: int) -> Reason:
-        """As published."""
-        return self.published.explain(own, item)
+    def explain(self, user_ratings: Own, item: int) -> Reason:
+        return self.published.explain(user_ratings, item)
 
     def similar(self, item: int) -> Floats:
-        """As published."""
         return self.published.similar(item)
 
     def predict_cells(self, cells: Cells) -> Floats:
         """From the trained vectors, if these are the people of the training."""
-        return self._chosen(cells.item).predict_cells(cells)
+        return self._model_for(cells.item).predict_cells(cells)
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
         """The same; part of the people are not known by their rows."""
-        return self._chosen(item).score_block(ptr, item, value)
+        return self._model_for(item).score_block(ptr, item, value)
 
 
 def owners_model(
@@ -99,10 +97,10 @@ def owners_model(
     trained: PersonalModel | None,
     engine: Engine,
     *,
-    kept: bool,
+    may_save: bool,
 ) -> Model:
     """The model of a trial, with its trained people where the paper publishes them."""
     if trained is None:
-        return Model(shared, statement, kept=kept)
+        return Model(shared, statement, kept=may_save)
     people = KnownPeople(trained, personal_model(shared), engine.pattern().item)
     return OwnersModel(shared, statement, people)

@@ -36,7 +36,7 @@ def whole_tiles(count: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _gather(
-    factors: Floats, index: Codes, value: Floats, begin: int, count: int, space: Floats
+    factors: Floats, index: Codes, value: Floats, start: int, count: int, space: Floats
 ) -> Floats:
     """The rows that a row's ratings name, as columns, with its values as one more row, and
     zeros up to a whole tile and to whole lanes."""
@@ -48,7 +48,7 @@ def _gather(
     out[: width + 1, count:] = 0.0
     cell = 0
     while cell + 8 <= count:  # so that neighbours are written together
-        at = begin + cell
+        at = start + cell
         r0, r1 = factors[index[at]], factors[index[at + 1]]
         r2, r3 = factors[index[at + 2]], factors[index[at + 3]]
         r4, r5 = factors[index[at + 4]], factors[index[at + 5]]
@@ -65,11 +65,11 @@ def _gather(
             line[7] = r7[a]
         cell += 8
     while cell < count:
-        source = factors[index[begin + cell]]
+        source = factors[index[start + cell]]
         for a in range(width):
             out[a, cell] = source[a]
         cell += 1
-    out[width, :count] = value[begin : begin + count]
+    out[width, :count] = value[start : start + count]
     return out
 
 
@@ -242,8 +242,8 @@ def solve_rows(
     space, gram = column_space(ptr, 0, rows, factors)
     zeros = np.zeros(space.size, factors.dtype)
     for row in range(rows):
-        begin, count = ptr[row], ptr[row + 1] - ptr[row]
-        products_of(_gather(factors, index[begin : begin + count], zeros, 0, count, space), gram)
+        start, count = ptr[row], ptr[row + 1] - ptr[row]
+        products_of(_gather(factors, index[start : start + count], zeros, 0, count, space), gram)
         for a in range(width):
             gram[a, a] += ridge[row, a]
             out[row, a] = right[row, a]

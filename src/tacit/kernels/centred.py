@@ -54,8 +54,8 @@ def predict_matrix(
     """What `residuals` adds to every asked cell: ridge weights over the `neighbours` own ratings of
     largest similarity, over all where `neighbours` is 0."""
     for person in range(ptr.size - 1):
-        begin, count = ptr[person], ptr[person + 1] - ptr[person]
-        user_items = item[begin : begin + count]
+        start, count = ptr[person], ptr[person + 1] - ptr[person]
+        user_items = item[start : start + count]
         for ask in range(ask_ptr[person], ask_ptr[person + 1]):
             out[ask] = 0.0
             if count == 0:
@@ -78,4 +78,4 @@ def predict_matrix(
                 system[i, i] += ridge
             weights = np.linalg.solve(system, right)
             for i in range(size):
-                out[ask] += weights[i] * residuals[begin + nearest[i]]
+                out[ask] += weights[i] * residuals[start + nearest[i]]

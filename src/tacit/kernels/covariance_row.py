@@ -25,18 +25,18 @@ def centred_factors(
     """y/sqrt(|y|^2 + offset) over the cells `inside`, y = residuals less the person's own
     shrunk mean, clamped."""
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         total = 0.0
-        for cell in range(begin, end):
+        for cell in range(start, end):
             total += min(max(residuals[cell], -clip), clip)
-        mean = total / (end - begin + shrink)
+        mean = total / (end - start + shrink)
         length = offset
-        for cell in range(begin, end):
+        for cell in range(start, end):
             out[cell] = 0.0
             if inside[cell]:
                 y = min(max(min(max(residuals[cell], -clip), clip) - mean, -limit), limit)
                 out[cell] = y
                 length += y * y
         scale = 1.0 / np.sqrt(length)
-        for cell in range(begin, end):
+        for cell in range(start, end):
             out[cell] *= scale

@@ -66,16 +66,16 @@ def predict_days(
     for person in range(len(ptr) - 1):
         if query_ptr[person] == query_ptr[person + 1]:
             continue
-        begin, end = ptr[person], ptr[person + 1]
-        gather(begin, end, item, residual, item_factors, precision, system, right)
-        order = begin + np.argsort(when[begin:end], kind="mergesort")
-        starts = np.empty(end - begin + 1, np.int64)
+        start, end = ptr[person], ptr[person + 1]
+        gather(start, end, item, residual, item_factors, precision, system, right)
+        order = start + np.argsort(when[start:end], kind="mergesort")
+        starts = np.empty(end - start + 1, np.int64)
         days = 0
-        for position in range(end - begin):
+        for position in range(end - start):
             if position == 0 or when[order[position]] != when[order[position - 1]]:
                 starts[days] = position
                 days += 1
-        starts[days] = end - begin
+        starts[days] = end - start
         shared = np.empty((days, width))
         pull = np.empty(days)
         shift = np.empty(days)
@@ -94,13 +94,13 @@ def predict_days(
                 right[a] -= pull[day_index] * shared[day_index, a] * total
                 for b in range(a + 1):
                     system[a, b] -= pull[day_index] * shared[day_index, a] * shared[day_index, b]
-        implied = add_hints(begin, end, item, hints, shrink, right)
+        implied = add_hints(start, end, item, hints, shrink, right)
         for a in range(width):
-            system[a, a] += 1.0 + (end - begin) * per_rating[a]
+            system[a, a] += 1.0 + (end - start) * per_rating[a]
         factorize(system, right)
-        misfit = misfit_of(begin, end, item, residual, precision, right)
-        over = misfit + implied + unsure - shifted - (end - begin)
-        scale = 1.0 + over / (typical + (end - begin))
+        misfit = misfit_of(start, end, item, residual, precision, right)
+        over = misfit + implied + unsure - shifted - (end - start)
+        scale = 1.0 + over / (typical + (end - start))
         for cell in range(query_ptr[person], query_ptr[person + 1]):
             day_index = np.searchsorted(moment, query_when[cell])
             row[:] = item_factors[query_item[cell]]

@@ -22,16 +22,16 @@ Codes = NDArray[np.uint32]
 
 
 @njit(cache=True, nogil=True)
-def implicit_mean(begin: int, end: int, item: Codes, implicit: Floats, out: Floats) -> None:
+def implicit_mean(start: int, end: int, item: Codes, implicit: Floats, out: Floats) -> None:
     """m_u. `implicit` may have no rows: then it is 0."""
     out[:] = 0.0
-    if implicit.shape[0] == 0 or end == begin:
+    if implicit.shape[0] == 0 or end == start:
         return
-    for cell in range(begin, end):
+    for cell in range(start, end):
         row = implicit[item[cell]]
         for a in range(out.size):
             out[a] += row[a]
-    scale = 1.0 / np.sqrt(end - begin)
+    scale = 1.0 / np.sqrt(end - start)
     for a in range(out.size):
         out[a] *= scale
 

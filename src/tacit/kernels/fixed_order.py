@@ -33,8 +33,8 @@ def product(left: Numbers, right: Numbers) -> Floats:
         return np.asarray(_times(left[:, None], right).sum(axis=0))
     out = np.zeros((len(left), right.shape[1]))
     if len(left) < len(right):
-        for row, each in enumerate(left):
-            out[row] = product(each, right)
+        for row, coefficient in enumerate(left):
+            out[row] = product(coefficient, right)
     else:
         for k in range(len(right)):
             out += _times(left[:, k, None], right[k])
@@ -74,13 +74,13 @@ def solve(system: Numbers, right: Numbers) -> Floats:
 
 def _solved(left: Floats, out: Floats) -> Floats:
     """In place: a stack of systems, each with columns on its right side."""
-    each, size = np.arange(len(left)), left.shape[1]
+    systems, size = np.arange(len(left)), left.shape[1]
     for k in range(size):
         pivot = k + np.abs(left[:, k:, k]).argmax(axis=1)
-        if (left[each, pivot, k] == 0).any():
+        if (left[systems, pivot, k] == 0).any():
             raise np.linalg.LinAlgError("Singular matrix")
         for part in (left, out):
-            part[each, k], part[each, pivot] = part[each, pivot], part[each, k]
+            part[systems, k], part[systems, pivot] = part[systems, pivot], part[systems, k]
         by = left[:, k + 1 :, k] / left[:, k, k, None]
         left[:, k + 1 :, k + 1 :] -= by[:, :, None] * left[:, k, None, k + 1 :]
         out[:, k + 1 :] -= by[:, :, None] * out[:, k, None]
@@ -110,20 +110,22 @@ def steady_solve(systems: Floats, right: Floats, count: NDArray[np.int64], least
     """
     left, out = systems.copy(), right.copy()
     width = right.shape[1]
-    each, used = np.arange(width), count.copy()
-    wanted = least * left[:, each, each]
+    diagonal, used = np.arange(width), count.copy()
+    smallest_pivots = least * left[:, diagonal, diagonal]
     with np.errstate(all="ignore"):  # behind an unsteady unknown anything may stand
         for k in range(width):
             by = left[:, k + 1 :, k] / left[:, k, k, None]
             left[:, k + 1 :, k + 1 :] -= by[:, :, None] * left[:, k, None, k + 1 :]
             out[:, k + 1 :] -= by * out[:, k, None]
-    good = np.logical_and.accumulate(left[:, each, each] >= wanted, axis=1).sum(axis=1)
+    good = np.logical_and.accumulate(left[:, diagonal, diagonal] >= smallest_pivots, axis=1).sum(
+        axis=1
+    )
     while (used > good).any():
         used = np.where(used > good, used // 2, used)
-    outside = each >= used[:, None]
+    outside = diagonal >= used[:, None]
     left[outside] = 0.0
     left[np.broadcast_to(outside[:, None], left.shape)] = 0.0
-    left[:, each, each] += outside
+    left[:, diagonal, diagonal] += outside
     out[outside] = 0.0
     for k in range(width - 1, -1, -1):
         out[:, k] /= left[:, k, k]

@@ -45,12 +45,12 @@ def implicit_products(
     lean = np.empty(directions)
     root = np.sqrt(2.0)
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
-        if begin == end:
+        start, end = ptr[person], ptr[person + 1]
+        if start == end:
             out[person] = 0.0
             continue
         solve_person(
-            begin,
+            start,
             end,
             item,
             residual,
@@ -63,11 +63,11 @@ def implicit_products(
             projection,
         )
         lean[:] = 0.0
-        for cell in range(begin, end):
+        for cell in range(start, end):
             row = leaning[item[cell]]
             for k in range(directions):
                 lean[k] += row[k]
-        share = size / (end - begin + shrink)
+        share = size / (end - start + shrink)
         for k in range(directions):
             lean[k] *= share
         line = out[person]
@@ -110,22 +110,22 @@ def implicit_popularity_slope(
     held = np.empty(width)
     mean = np.empty(width)
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         out[person] = 0.0
-        if begin == end:
+        if start == end:
             continue
-        gather(begin, end, item, residual, item_factors, precision, system, right)
+        gather(start, end, item, residual, item_factors, precision, system, right)
         for a in range(width):
             system[a, a] += 1.0
         factorize(system, right)
         mean[:] = 0.0
-        mean_square = add_hints(begin, end, item, hints, shrink, mean)
+        mean_square = add_hints(start, end, item, hints, shrink, mean)
         agreed, unknown = project(mean, system, right, work)
         # Less what a rating says through its own item alone.
         self_product = 0.0
-        used = min(end - begin, limit)
+        used = min(end - start, limit)
         for j in range(used):
-            cell = begin + (j * (end - begin)) // used
+            cell = start + (j * (end - start)) // used
             project(hints[item[cell]], system, right, work)
             held[:] = work
             project(item_factors[item[cell]], system, right, work)
@@ -133,6 +133,6 @@ def implicit_popularity_slope(
             for a in range(width):
                 along += held[a] * work[a]
             self_product += precision[item[cell]] * residual[cell] * along
-        agreed -= self_product / used * (end - begin) / (end - begin + shrink)
+        agreed -= self_product / used * (end - start) / (end - start + shrink)
         out[person, 0] = agreed
         out[person, 1] = mean_square - unknown

@@ -63,10 +63,10 @@ def _longest(ptr: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _counting(begin: int, end: int, item: Any, position: Any, spots: Any, cells: Any) -> Any:
+def _counting(start: int, end: int, item: Any, position: Any, spots: Any, cells: Any) -> Any:
     """The person's items that count: their spots, ascending, and their cells."""
     count = 0
-    for k in range(begin, end):
+    for k in range(start, end):
         if position[item[k]] >= 0:
             spots[count] = position[item[k]]
             cells[count] = k
@@ -194,15 +194,15 @@ def judge_people(
     """
     spots, cells = (np.empty(_longest(ptr), np.int64), np.empty(_longest(ptr), np.int64))
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         out[person, :] = 0.0
-        for k in range(begin, end):
+        for k in range(start, end):
             error = min(max(target[k], -clamp), clamp)
-            out[person, 0] += error * error / (end - begin)
-        count = _counting(begin, end, item, position, spots, cells)
+            out[person, 0] += error * error / (end - start)
+        count = _counting(start, end, item, position, spots, cells)
         for a in range(count):
             plain = min(max(target[cells[a]], -clamp), clamp)
             for c in range(candidates.shape[0]):
                 guess, _ = _predict(count, spots, cells, residual, a, candidates[c])
                 error = min(max(guess - target[cells[a]], -clamp), clamp)
-                out[person, 1 + c] += (error * error - plain * plain) / (end - begin)
+                out[person, 1 + c] += (error * error - plain * plain) / (end - start)

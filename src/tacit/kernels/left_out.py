@@ -42,7 +42,7 @@ def _solve_upper(system: Any, right: Any) -> None:
 
 @njit(cache=True, nogil=True, inline="always")
 def _gather(
-    begin: int,
+    start: int,
     end: int,
     item: Any,
     residual: Any,
@@ -53,7 +53,7 @@ def _gather(
 ) -> None:
     """Add a person's cells to her system: four at a time, each sum in the order of cells."""
     width = item_factors.shape[1]
-    cell = begin
+    cell = start
     while cell + 4 <= end:
         i0, i1 = item[cell], item[cell + 1]
         i2, i3 = item[cell + 2], item[cell + 3]
@@ -84,7 +84,7 @@ def _gather(
 
 @njit(cache=True, nogil=True)
 def solve_person(
-    begin: int,
+    start: int,
     end: int,
     item: Any,
     residual: Any,
@@ -103,7 +103,7 @@ def solve_person(
     right[:] = 0.0
     for a in range(width):
         system[a, a] = 1.0
-    _gather(begin, end, item, residual, item_factors, precision, system, right)
+    _gather(start, end, item, residual, item_factors, precision, system, right)
     _solve_upper(system, right)
     for k in range(width):  # turned = U'^-1 axes
         line = system[k]
@@ -252,12 +252,12 @@ def user_factor_moments(
     projection = np.empty(columns)
     root = np.sqrt(2.0)
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         out[person] = 0.0
-        if begin == end:
+        if start == end:
             continue
         solve_person(
-            begin,
+            start,
             end,
             item,
             residual,

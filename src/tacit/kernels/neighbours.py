@@ -66,10 +66,10 @@ def predict_neighbours(
     `similarity` (items x items) chooses the neighbours; where it is empty, their covariance does.
     """
     for person in range(ptr.size - 1):
-        begin, count = ptr[person], ptr[person + 1] - ptr[person]
+        start, count = ptr[person], ptr[person + 1] - ptr[person]
         if ask_ptr[person] == ask_ptr[person + 1]:
             continue
-        user_items = item[begin : begin + count]
+        user_items = item[start : start + count]
         rows = item_factors[user_items]
         for ask in range(ask_ptr[person], ask_ptr[person + 1]):
             out[ask] = 0.0
@@ -89,4 +89,4 @@ def predict_neighbours(
                 system[i, i] += noise[user_items[nearest[i]]]
             weights = np.linalg.solve(system, covariance[nearest])
             for i in range(len(nearest)):
-                out[ask] += weights[i] * residuals[begin + nearest[i]]
+                out[ask] += weights[i] * residuals[start + nearest[i]]

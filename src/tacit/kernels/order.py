@@ -40,13 +40,13 @@ def _counting_order(code: Any, ptr: Any) -> Any:
 def _sort_rows(ptr: Any, item: Any, order: Any) -> None:
     """Within each row by item, stable; rows that already ascend (most files) are left alone."""
     for row in range(ptr.size - 1):
-        begin, end = ptr[row], ptr[row + 1]
-        for k in range(begin + 1, end):
+        start, end = ptr[row], ptr[row + 1]
+        for k in range(start + 1, end):
             if item[order[k]] < item[order[k - 1]]:
-                part = order[begin:end].copy()
+                part = order[start:end].copy()
                 rank = np.argsort(item[part], kind="mergesort")
                 for j in range(part.size):
-                    order[begin + j] = part[rank[j]]
+                    order[start + j] = part[rank[j]]
                 break
 
 
@@ -66,7 +66,8 @@ def _row_of(ptr: Any, cell: Any) -> Any:
     return row_of[cell]
 
 
-# One compiled step each, into which its parts go: alone every part is compiled for as long.
+# One compiled function each; their parts are inlined, because compiling every part alone takes as
+# long as the whole.
 @njit(cache=True, nogil=True)
 def _by_row(user: Any, item: Any, n_users: int) -> Any:
     ptr = _starts(user, n_users)

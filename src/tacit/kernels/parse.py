@@ -13,7 +13,7 @@ from tacit.repr import shapes
 
 Bytes = NDArray[np.uint8]
 
-# What was wrong with a Netflix line.
+# Faults of a line of Netflix.
 TOO_FEW = 1
 NO_USER = 2
 NO_RATING = 3

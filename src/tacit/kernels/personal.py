@@ -22,7 +22,7 @@ LANES = 32
 
 @njit(cache=True, nogil=True, inline="always")
 def gather(
-    begin: int,
+    start: int,
     end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
@@ -37,7 +37,7 @@ def gather(
         right[a] = 0.0
         for b in range(a + 1):
             gram[a, b] = 0.0
-    for cell in range(begin, end):
+    for cell in range(start, end):
         row = item_factors[item[cell]]
         weight = precision[item[cell]]
         for a in range(width):
@@ -49,7 +49,7 @@ def gather(
 
 @njit(cache=True, nogil=True)
 def add_hints(
-    begin: int,
+    start: int,
     end: int,
     item: NDArray[np.uint32],
     hints: NDArray[np.float64],
@@ -62,13 +62,13 @@ def add_hints(
     if not hints.shape[1]:
         return 0.0
     mean = np.zeros(hints.shape[1])
-    for cell in range(begin, end):
+    for cell in range(start, end):
         row = hints[item[cell]]
         for a in range(len(mean)):
             mean[a] += row[a]
     total = 0.0
     for a in range(len(mean)):
-        value = mean[a] / (end - begin + shrink)
+        value = mean[a] / (end - start + shrink)
         right[a] += value
         total += value * value
     return total
@@ -76,7 +76,7 @@ def add_hints(
 
 @njit(cache=True, nogil=True)
 def gather_columns(
-    begin: int,
+    start: int,
     end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
@@ -90,18 +90,18 @@ def gather_columns(
     """`gather` by products of columns, several times as fast: for answers to many people,
     whose sums need not have the bits of a fit's. `root` is the root of the precision."""
     width = item_factors.shape[1]
-    count = end - begin
+    count = end - start
     padded = products.shape[0]
     filled = whole_tiles(count)
     rows = space[: padded * filled].reshape((padded, filled))
     rows[width + 1 :] = 0.0
     rows[: width + 1, count:] = 0.0
     for cell in range(count):
-        source = item_factors[item[begin + cell]]
-        scale = root[item[begin + cell]]
+        source = item_factors[item[start + cell]]
+        scale = root[item[start + cell]]
         for a in range(width):
             rows[a, cell] = scale * source[a]
-        rows[width, cell] = scale * residual[begin + cell]
+        rows[width, cell] = scale * residual[start + cell]
     products_of(rows, products)
     for a in range(width):
         right[a] = products[a, width]
@@ -131,7 +131,7 @@ def factorize(system: NDArray[np.float64], right: NDArray[np.float64]) -> None:
 
 @njit(cache=True, nogil=True)
 def solve_columns(
-    begin: int,
+    start: int,
     end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
@@ -148,9 +148,9 @@ def solve_columns(
     """`gather_columns`, the prior and `factorize` for one person; the squared length of what
     is implied. `per_rating` is precision that a rating adds to each column, telling nothing of
     it; `hints` and `shrink` as in `add_hints`."""
-    gather_columns(begin, end, item, residual, item_factors, root, space, products, system, right)
-    implied: float = add_hints(begin, end, item, hints, shrink, right)
-    count = end - begin
+    gather_columns(start, end, item, residual, item_factors, root, space, products, system, right)
+    implied: float = add_hints(start, end, item, hints, shrink, right)
+    count = end - start
     for a in range(len(right)):
         system[a, a] += 1.0 + count * per_rating[a]
     factorize(system, right)
@@ -179,7 +179,7 @@ def project(
 
 @njit(cache=True, nogil=True)
 def misfit_of(
-    begin: int,
+    start: int,
     end: int,
     item: NDArray[np.uint32],
     residual: NDArray[np.float64],
@@ -189,7 +189,7 @@ def misfit_of(
     """y'V^-1 y of one person's residuals y, V their covariance with z integrated out: what
     `factorize` has solved is taken off the sum of precision x y^2."""
     total = 0.0
-    for cell in range(begin, end):
+    for cell in range(start, end):
         total += precision[item[cell]] * residual[cell] ** 2
     for a in range(len(solved)):
         total -= solved[a] * solved[a]
@@ -299,13 +299,13 @@ def left_out_block(
     for group in range(start, stop, together):
         size = min(together, stop - group)
         most = 0
-        for place in range(size):
-            first, last = ptr[group + place], ptr[group + place + 1]
+        for position in range(size):
+            first, last = ptr[group + position], ptr[group + position + 1]
             most = max(most, min(last - first, limit))
-            covered[group + place] = 0.0
-            loss[group + place, :] = 0.0
+            covered[group + position] = 0.0
+            loss[group + position, :] = 0.0
             gather(first, last, item, residual, item_factors, precision, gram, total)
-            begin = place * candidates
+            begin = position * candidates
             for a in range(width):
                 for lane in range(begin, begin + candidates):
                     right[a, lane] = scale[a, lane] * total[a]
@@ -315,19 +315,19 @@ def left_out_block(
                         system[a * width + b, lane] = value
         _factorize_lanes(system, right)
         for j in range(most):
-            for place in range(size):
-                first = ptr[group + place]
-                count = ptr[group + place + 1] - first
+            for position in range(size):
+                first = ptr[group + position]
+                count = ptr[group + position + 1] - first
                 used = min(count, limit)
                 if j < used:
                     row = item_factors[item[first + (j * count) // used]]
-                    begin = place * candidates
+                    begin = position * candidates
                     for a in range(width):
                         for lane in range(begin, begin + candidates):
                             work[a, lane] = scale[a, lane] * row[a]
             _project_lanes(system, right, work, centre, spread)
-            for place in range(size):
-                person = group + place
+            for position in range(size):
+                person = group + position
                 first, count = ptr[person], ptr[person + 1] - ptr[person]
                 used = min(count, limit)
                 if j >= used:
@@ -336,7 +336,7 @@ def left_out_block(
                 certainty = precision[item[cell]]
                 pulled = 1.0 - min(pull[item[cell]] * weight[person], 0.9)
                 for candidate in range(candidates):
-                    lane = place * candidates + candidate
+                    lane = position * candidates + candidate
                     # 1 / (1 + certainty x variance without this cell): never 0.
                     remaining = 1.0 - certainty * spread[lane]
                     error = (residual[cell] - centre[lane]) / (remaining * pulled)
@@ -351,23 +351,23 @@ def _factorize_lanes(system: NDArray[np.float64], right: NDArray[np.float64]) ->
     row."""
     width, lanes = right.shape
     for a in range(width):
-        own = a * width + a
+        diagonal = a * width + a
         for lane in range(lanes):
-            system[own, lane] += 1.0
+            system[diagonal, lane] += 1.0
         for b in range(a):
             for k in range(b):
                 _less_lanes(system, a * width + b, system, a * width + k, system, b * width + k)
             for lane in range(lanes):
                 system[a * width + b, lane] /= system[b * width + b, lane]
         for k in range(a):
-            _less_lanes(system, own, system, a * width + k, system, a * width + k)
+            _less_lanes(system, diagonal, system, a * width + k, system, a * width + k)
         for lane in range(lanes):
             # The prior's identity keeps every pivot at 1 or more.
-            system[own, lane] = np.sqrt(system[own, lane])
+            system[diagonal, lane] = np.sqrt(system[diagonal, lane])
         for k in range(a):
             _less_lanes(right, a, system, a * width + k, right, k)
         for lane in range(lanes):
-            right[a, lane] /= system[own, lane]
+            right[a, lane] /= system[diagonal, lane]
 
 
 @njit(cache=True, nogil=True)

@@ -129,26 +129,26 @@ def grid_absolute(ptr: Any, values: Any, limit: float, steps: int, out: Any) -> 
     width = values.shape[1]
     ceiling = np.int64(np.floor(steps * limit))
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         size = 0.0
-        for cell in range(begin, end):
+        for cell in range(start, end):
             for column in range(width):
                 size += abs(values[cell, column])
         if not np.isfinite(size):
-            for cell in range(begin, end):
+            for cell in range(start, end):
                 for column in range(width):
                     out[cell, column] = 0
             continue
         factor = steps * (limit / size if size > limit else 1.0)
         total = np.int64(0)
-        for cell in range(begin, end):
+        for cell in range(start, end):
             for column in range(width):
                 q = np.int64(values[cell, column] * factor)
                 out[cell, column] = q
                 total += abs(q)
         while total > ceiling:
             total = np.int64(0)
-            for cell in range(begin, end):
+            for cell in range(start, end):
                 for column in range(width):
                     q = _toward_zero(out[cell, column])
                     out[cell, column] = q
@@ -179,12 +179,12 @@ def grid_cells(values: Any, limit: float, steps: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _shrunk_mean(q: Any, begin: int, end: int, shrink: int) -> Any:
+def _shrunk_mean(q: Any, start: int, end: int, shrink: int) -> Any:
     """trunc(sum / (count + shrink)) in integers."""
     total = np.int64(0)
-    for cell in range(begin, end):
+    for cell in range(start, end):
         total += q[cell, 0]
-    mean = abs(total) // (end - begin + shrink)
+    mean = abs(total) // (end - start + shrink)
     return -mean if total < 0 else mean
 
 
@@ -192,12 +192,12 @@ def _shrunk_mean(q: Any, begin: int, end: int, shrink: int) -> Any:
 def mean_cells(ptr: Any, q: Any, shrink: int) -> None:
     """In place: each person's shrunk mean in her first cell, 0 in the others."""
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
-        if end > begin:
-            mean = _shrunk_mean(q, begin, end, shrink)
-            for cell in range(begin, end):
+        start, end = ptr[person], ptr[person + 1]
+        if end > start:
+            mean = _shrunk_mean(q, start, end, shrink)
+            for cell in range(start, end):
                 q[cell, 0] = 0
-            q[begin, 0] = mean
+            q[start, 0] = mean
 
 
 @njit(cache=True, nogil=True)
@@ -205,9 +205,9 @@ def centre_cells(ptr: Any, q: Any, shrink: int, top: int) -> None:
     """In place and in integers: take away each person's shrunk mean
     trunc(sum/(count+shrink)), clip to +-top."""
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
-        mean = _shrunk_mean(q, begin, end, shrink)
-        for cell in range(begin, end):
+        start, end = ptr[person], ptr[person + 1]
+        mean = _shrunk_mean(q, start, end, shrink)
+        for cell in range(start, end):
             q[cell, 0] = min(max(q[cell, 0] - mean, -top), top)
 
 
@@ -216,18 +216,18 @@ def level_cells(ptr: Any, values: Any, steps: int, out: Any) -> None:
     """Each person's sum/(c+5), c/(c+5), log2(1+c)/6 on the grid, in her first line of
     `out`; NaN counts as 0."""
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
-        count = end - begin
+        start, end = ptr[person], ptr[person + 1]
+        count = end - start
         if count == 0:
             continue
         total = 0.0
-        for cell in range(begin, end):
+        for cell in range(start, end):
             value = values[cell, 0]
             if not np.isnan(value):
                 total += min(max(value, -2.0), 2.0)
-        out[begin, 0] = np.int64(steps * total / (count + 5))
-        out[begin, 1] = np.int64(steps * count / (count + 5))
-        out[begin, 2] = np.int64(steps * np.log2(1.0 + count) / 6)
+        out[start, 0] = np.int64(steps * total / (count + 5))
+        out[start, 1] = np.int64(steps * count / (count + 5))
+        out[start, 2] = np.int64(steps * np.log2(1.0 + count) / 6)
 
 
 @njit(cache=True, nogil=True)

@@ -38,14 +38,14 @@ def implicit_part(ptr: Ints, item: Codes, implicit: Singles, person: int, out: S
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def step_implicit(
-    begin: int, end: int, item: Codes, implicit: Singles, pull: Singles, decay: float
+    start: int, end: int, item: Codes, implicit: Singles, pull: Singles, decay: float
 ) -> None:
     """Each y_j takes all of the person's steps at once: n of its own shrinks, and the
     collected pull."""
-    count = np.float32(end - begin)
+    count = np.float32(end - start)
     keep = np.float32(max(0.0, float(1 - decay * count)))
     spread = np.float32(1 / np.sqrt(count))
-    for cell in range(begin, end):
+    for cell in range(start, end):
         y = implicit[item[cell]]
         for a in range(pull.size):
             y[a] = keep * y[a] + spread * pull[a]
@@ -80,13 +80,13 @@ def svdpp_epoch(
     total = 0.0
     for k in range(people.size):
         person = people[k]
-        begin, end = ptr[person], ptr[person + 1]
-        if begin == end:
+        start, end = ptr[person], ptr[person + 1]
+        if start == end:
             continue
         implicit_part(ptr, item, implicit, person, part)
         pull[:] = 0.0
         p, level = user_factors[person], own_bias[person]
-        for cell in range(begin, end):
+        for cell in range(start, end):
             row = item[cell]
             q = factors[row]
             dot = np.float32(0.0)
@@ -103,7 +103,7 @@ def svdpp_epoch(
                 p[a] = shrink * before + scaled * weight
                 q[a] = shrink * weight + scaled * (before + part[a])
         own_bias[person] = level
-        step_implicit(begin, end, item, implicit, pull, rate * ridge)
+        step_implicit(start, end, item, implicit, pull, rate * ridge)
     return total
 
 
@@ -127,13 +127,13 @@ def noisy_plus_epoch(
     part, pull = np.empty(width, np.float32), np.empty(width, np.float32)
     total = 0.0
     for person in range(ptr.size - 1):
-        begin, end = ptr[person], ptr[person + 1]
-        if begin == end:
+        start, end = ptr[person], ptr[person + 1]
+        if start == end:
             continue
         implicit_part(ptr, item, implicit, person, part)
         pull[:] = 0.0
         p = user_factors[person]
-        for cell in range(begin, end):
+        for cell in range(start, end):
             q = factors[item[cell]]
             dot = np.float32(0.0)
             for a in range(width):
@@ -146,5 +146,5 @@ def noisy_plus_epoch(
                 pull[a] += scaled * weight
                 p[a] = shrink * before + scaled * weight
                 q[a] = shrink * weight + scaled * (before + part[a])
-        step_implicit(begin, end, item, implicit, pull, rate * ridge)
+        step_implicit(start, end, item, implicit, pull, rate * ridge)
     return total

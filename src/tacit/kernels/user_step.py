@@ -65,9 +65,9 @@ def take_step(
         u = user_factors[person]
         if not u.any():
             first_profile(seed, people[person], u)
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         change[:] = 0.0
-        for cell in range(begin, end):
+        for cell in range(start, end):
             v = items[item[cell]]
             error = rating[cell]
             for a in range(width):
@@ -75,7 +75,7 @@ def take_step(
             for a in range(width):
                 out[cell, a] = -2.0 * u[a] * error
                 change[a] -= 2.0 * v[a] * error
-        cells = float(max(end - begin, 1))
+        cells = float(max(end - start, 1))
         share = weights[0] * cells + weights[1]
         pull = 2.0 * ridge * (weights[2] * cells + weights[3])
         total = 0.0

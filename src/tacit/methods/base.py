@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 
 class Settings(BaseModel):
-    """What a method can be told with `--set name=value`: public constants, never functions
-    of the ratings."""
+    """Public constants of a method, as `--set name=value` gives them; never functions of the
+    ratings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -88,7 +88,7 @@ class Public:
 
     @cached_property
     def items(self) -> int:
-        """How many items the catalogue has."""
+        """Number of items in the catalogue."""
         return len(self.catalogue.ids)
 
     @property
@@ -118,8 +118,8 @@ class Form(ABC):
         return State()
 
     def used(self, public: Public) -> dict[str, Any]:
-        """The settings as this form uses them, which statements and models record: a form
-        that rounds, caps or passes over what was asked for says so here."""
+        """The settings as this form uses them, which statements and models record: a form that
+        rounds, caps or ignores an option reports so here."""
         return self.settings.model_dump()
 
     @abstractmethod
@@ -208,12 +208,13 @@ class Method(What, How, Verbs, ABC):
                 )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A method is not frozen as its options are: it is told more by `set_params`."""
+        """Allow assignment: a method is not frozen as its options are, because `set_params` changes
+        it."""
         object.__setattr__(self, name, value)
 
     @property
     def settings(self) -> BaseSettings:
-        """The method's own settings, checked."""
+        """The method's own settings, validated."""
         try:
             return type(self).Settings(**self._given)
         except ValidationError as error:
@@ -253,7 +254,7 @@ class Method(What, How, Verbs, ABC):
         return f"{text}, fitted before with {', '.join(changed)}"
 
     def form(self, calibration: Calibration) -> Form:
-        """Who plans under this calibration."""
+        """The form that plans under this calibration."""
         form_class = type(self).forms.get(calibration)
         if form_class is None:
             raise SettingError(
@@ -321,22 +322,21 @@ class Method(What, How, Verbs, ABC):
         decimal: str | None = None,
         encoding: str | None = None,
     ) -> Self:
-        """Train: charge the ledger, run the rounds, keep the model in `model_` and its
-        promise in `statement_`.
+        """Train: charge the ledger, run the rounds, keep the model in `model_` and its promise in
+        `statement_`.
 
-        `ratings` is what `tacit.read` gives or what it takes: a path, a data frame, a sparse
+        `ratings` is what `tacit.read` returns or what it accepts: a path, a data frame, a sparse
         matrix; then `scale`, `positive`, `columns`, `layout`, `duplicates` and how it is written
-        (`header`, `delimiter`, `dates`, `decimal`, `encoding`) are said to it.
-        `items` is a catalogue or what `tacit.read_items` takes. `y` is there so that a fit can
-        be the last step of a pipeline of scikit-learn, and must be None.
+        (`header`, `delimiter`, `dates`, `decimal`, `encoding`) are passed on to it. `items` is a
+        catalogue or what `tacit.read_items` takes. `y` is there so that a fit can be the last step
+        of a pipeline of scikit-learn, and must be None.
 
-        `start` is an earlier model of the same ledger: what it released is built upon and
-        not paid for again. `keep_apart` is the share of the ratings that the fit is not
-        shown, so that `tacit.release` may say how well it predicts them. `public` are people
-        whose ratings are public (`PublicPeople`, or their ratings): a prior, believed as far as
-        released numbers say that it fits. `budgets` is what people asked for, by id (or a
-        file with the columns user and epsilon), who want less revealed than the rest.
-        """
+        `start` is an earlier model of the same ledger: what it released is built upon and not paid
+        for again. `keep_apart` is the share of the ratings that is held out from the fit, so that
+        `tacit.release` can measure how well it predicts them. `public` are people whose ratings are
+        public (`PublicPeople`, or their ratings): a prior, weighted by how well it fits the
+        released numbers. `budgets` are personal epsilons, by id (or a file with the columns user
+        and epsilon), of people who want less revealed than the rest."""
         from tacit.fitting.api import fit_inputs
 
         self.model_ = fit_inputs(

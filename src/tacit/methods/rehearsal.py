@@ -68,7 +68,7 @@ def reduce_public(public: Public) -> Public:
         pattern = Pattern(people.ptr, people.item)
     reduced = replace(public, catalogue=catalogue, pattern=pattern)
     if public.known is not None:
-        reduced = replace(reduced, known=public.known.first(len(catalogue)))
+        reduced = replace(reduced, known=public.known.first_items(len(catalogue)))
     return reduced
 
 
@@ -226,11 +226,13 @@ class Gatherings:
         """What all of them add together; refused where it depends on the company."""
         together = self._together.add(round_, state)
         among_others = self._others.add(round_, state)
-        if not (together.same(among_others, SAME) and self._alone(together, round_, state)):
+        if not (
+            together.same(among_others, SAME) and self._matches_singly(together, round_, state)
+        ):
             raise SettingError(MIXED.format(round_.name), remedy=REMEDY)
         return together
 
-    def _alone(self, together: Added, round_: Round, state: AnyState) -> bool:
+    def _matches_singly(self, together: Added, round_: Round, state: AnyState) -> bool:
         try:
             return together.same(self._singly.add(round_, state))
         except Exception:  # noqa: BLE001
@@ -268,7 +270,7 @@ def rehearsed(method: Method, public: Public, crowd_of: CrowdOf | None = None) -
     return method.finish(public, state)
 
 
-# What a round releases of one block, exactly: for rehearsals (`tacit.methods.rehearsal`).
+# Exact releases of a round over one block, for rehearsals.
 #
 # An engine does this for many blocks, in bands and threads and with noise; here are twelve people,
 # and plain arrays say what is meant. Contributions are checked and bounded as an engine does it.

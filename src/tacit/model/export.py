@@ -50,14 +50,14 @@ class Written(Suggesting):
             text = text.to_json()
         try:
             self.shared.save(
-                path, text, overwrite=overwrite, reservation=reservation, paid=self._paid()
+                path, text, overwrite=overwrite, reservation=reservation, paid=self._charged_entry()
             )
         except RescuedError:
             self.fresh = False
             raise
         self.fresh = False
 
-    def _paid(self) -> Paid | None:
+    def _charged_entry(self) -> Paid | None:
         """Which entry of a book would be lost with this model, if any."""
         from tacit.ledger.book.store import home
 

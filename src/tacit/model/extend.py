@@ -161,8 +161,8 @@ def _columns(
     count: int,
     unknown: float,
 ) -> NDArray[Any] | None:
-    """The columns that the model knows, for all items; columns that are new say nothing
-    about known items."""
+    """The model's columns for the old and the new items; a column that is new is 0 for old
+    items."""
     if old is None:
         return None
     out = np.full((count, len(names)), unknown, old.dtype)

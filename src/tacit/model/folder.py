@@ -80,7 +80,7 @@ def check_asked(path: object, overwrite: object) -> None:
 
 
 def allowed() -> int:
-    """Bytes that a model may have."""
+    """Size limit of a model folder in bytes."""
     text = os.environ.get("TACIT_MODEL_MB", str(MEGABYTES))
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 1 << 24):
         raise SettingError(
@@ -212,12 +212,12 @@ def arrays_of(data: bytearray, folder: Path) -> Arrays:
 
 
 def _offsets(entry: Any) -> tuple[int, int]:
-    begin, stop = entry["data_offsets"]
-    if type(begin) is not int or type(stop) is not int:
+    start, stop = entry["data_offsets"]
+    if type(start) is not int or type(stop) is not int:
         raise TypeError
-    if not 0 <= begin <= stop:
+    if not 0 <= start <= stop:
         raise ValueError
-    return begin, stop
+    return start, stop
 
 
 def _is_shape(shape: Any) -> bool:

@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Activity:
-    """How much people rate: log-normal."""
+    """Numbers of ratings a person, log-normal."""
 
     median: float
     spread: float
@@ -48,12 +48,12 @@ class Activity:
 
     @staticmethod
     def of_mean(mean: float, spread: float) -> Activity:
-        """With this mean."""
+        """The distribution with this mean; `spread` is the standard deviation of the logarithm."""
         return Activity(mean * exp(-(spread**2) / 2), spread)
 
     @property
     def mean(self) -> float:
-        """Ratings of a person, on average."""
+        """Mean number of ratings a person."""
         return self.median * exp(self.spread**2 / 2)
 
     def quantiles(self, count: int, items: int) -> Floats:
@@ -64,7 +64,7 @@ class Activity:
         return self.bounded(self.median * np.exp(self.spread * at), items)
 
     def draw(self, rng: np.random.Generator, people: int, items: int) -> NDArray[np.int64]:
-        """Whole numbers, one a person."""
+        """Numbers of ratings, a whole number for each person."""
         luck = rng.standard_normal(people)
         rating_counts = self.median * np.exp(self.spread * luck)
         return np.rint(self.bounded(rating_counts, items)).astype(np.int64)
@@ -78,7 +78,7 @@ class Activity:
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """How items are met."""
+    """Which items people come across: by popularity, and by how much they would like them."""
 
     appeal: Floats
     """Logarithm of how often, before anybody's likings."""
@@ -140,12 +140,12 @@ class World:
 
     @property
     def widely(self) -> Floats:
-        """Variance of people's likings, by item."""
+        """Variance over people of their opinion of each item, user biases apart."""
         return covariance_factors(self.loadings)
 
 
 def covariance_factors(item_factors: Floats) -> Floats:
-    """Variance of how people like each item, their own level apart."""
+    """Variance over people of their opinion of each item, user biases apart."""
     return np.asarray((item_factors[:, 1:] ** 2).sum(axis=1), np.float64)
 
 
@@ -174,8 +174,8 @@ def people(world: World, rng: np.random.Generator, count: int) -> InventedCells:
 def times(
     rng: np.random.Generator, count: NDArray[np.int64], begin: int, end: int
 ) -> NDArray[np.int64]:
-    """When each rating was made, in seconds: a person comes on a few days of the period, each
-    rating on one of them. Nothing released says when people rate."""
+    """When each rating was made, in seconds since 1970: a person comes on a few days of the period,
+    each rating on one of them. The model releases nothing about times, so these are invented."""
     person = np.repeat(np.arange(len(count)), count)
     days = np.maximum(np.rint(np.sqrt(count)).astype(np.int64), 1)
     which = (rng.random(len(person)) * days[person]).astype(np.int64)
@@ -206,13 +206,13 @@ def _block(
     opinion = world.baseline[item] + liking[row, item] - world.met.gained[item]
     opinion += taste[row, 0] * world.loadings[item, 0]
     chance = rng.standard_normal(len(item)) * np.sqrt(world.chance[item])
-    return item, ends.rating(ends.before(opinion) + chance)
+    return item, ends.rating(ends.uncut_opinion(opinion) + chance)
 
 
 @dataclass(frozen=True, eq=False)
 class _ScaleEnds:
-    """A scale has ends: an opinion near one, plus chance, is cut off. What has to be said
-    before chance, so that the rating is as expected on average, is looked up."""
+    """Corrects for the ends of the scale, where an opinion plus noise is cut off: looks up the
+    opinion before noise whose expected rating is the wanted one."""
 
     schema: Schema
     step: float
@@ -233,14 +233,14 @@ class _ScaleEnds:
         inner = (mean_ratings - schema.middle) / schema.unit_width
         return _ScaleEnds(schema, world.step, opinion_grid, np.maximum.accumulate(inner))
 
-    def before(self, opinion: Floats) -> Floats:
-        """What to say before chance."""
+    def uncut_opinion(self, opinion: Floats) -> Floats:
+        """Opinion before noise whose expected rating, after cutting at the ends, is `opinion`."""
         reach = 2.0 - 4.0 * ENDS
         clipped = np.clip(opinion, -reach, reach)
         return np.interp(clipped, self.expected, self.said)
 
     def rating(self, inner: Floats) -> Floats:
-        """On the scale, in steps."""
+        """From normalized ratings to the scale, in its steps."""
         schema = self.schema
         value = schema.middle + schema.unit_width * inner
         if self.step:

@@ -40,7 +40,7 @@ def paid_for(shared: Shared) -> Shared:
 
 
 def _previous(shared: Shared) -> Shared:
-    """The model before the last extension."""
+    """The model that the last extension started from."""
     *earlier_steps, last_step = _steps(shared.settings[EXTENDED])
     count, titled = last_step["items"], last_step["titled"]
     if not 0 < count < len(shared.catalogue):

@@ -58,7 +58,8 @@ shown in a list."""
 
 
 class Model(Written):
-    """What `fit` makes and `load` reads."""
+    """A fitted model as `fit` returns it and `load` reads it: what it released, and its
+    statement."""
 
     def __init__(
         self,
@@ -138,10 +139,10 @@ class Model(Written):
         shared = self.shared
         return given_ratings(shared.catalogue, shared.schema, ratings, source=source, asked=asked)
 
-    def likes(self, own: Own) -> Own:
+    def likes(self, user_ratings: Own) -> Own:
         """Of a model of likes, the ratings that are likes: what was rated lower speaks for
         nothing."""
-        return likes(self.shared.schema, own)
+        return likes(self.shared.schema, user_ratings)
 
     @by_name
     def recommend(
@@ -174,7 +175,7 @@ class Model(Written):
 
     def recommend_own(
         self,
-        own: Own,
+        user_ratings: Own,
         n: int,
         *,
         by: str | None = None,
@@ -182,19 +183,19 @@ class Model(Written):
         exclude: Iterable[str] | None = None,
         reasons: int = 2,
     ) -> Listed[Recommendation]:
-        """`recommend` for ratings that `own` has read."""
-        rated_items, own = own.items, self.likes(own)
+        """`recommend` for ratings that `user_ratings` has read."""
+        rated_items, user_ratings = user_ratings.items, self.likes(user_ratings)
         rank.check_order(self.personal, self.shared.schema, by)
-        ordered = rank.order_scores(self.personal, own, by)
+        ordered = rank.order_scores(self.personal, user_ratings, by)
         allowed = self.allowed(only, exclude)
         allowed[rated_items] = False
         if (by or self.personal.ranks_by) == "popularity":
             reasons = 0  # the order owes nothing to one's own ratings
-        liked = self._liked_by_many(own) if reasons else None
-        if reasons and len(own.items) == 1 and not self.knows_tastes(own):
+        liked = self._liked_by_many(user_ratings) if reasons else None
+        if reasons and len(user_ratings.items) == 1 and not self.knows_tastes(user_ratings):
             reasons = 0  # one rating that moves all items alike speaks for none
         return Listed(
-            self._line(own, row, ordered, reasons, liked)
+            self._line(user_ratings, row, ordered, reasons, liked)
             for row in rank.top(ordered.scores, n, allowed).tolist()
         )
 
@@ -208,13 +209,13 @@ class Model(Written):
         sensible(mean)
         return np.asarray(self.shared.schema.unit_width * (mean - mean.mean()))
 
-    def knows_tastes(self, own: Own) -> bool:
-        """Whether these ratings tell items apart by more than can be felt; else a list is
-        everybody's."""
-        own = self.likes(own)
-        nobody = Own(own.items[:0], own.values[:0])
+    def knows_tastes(self, user_ratings: Own) -> bool:
+        """Whether these ratings change expected ratings by more than a person would notice; if not,
+        her list is everybody's."""
+        user_ratings = self.likes(user_ratings)
+        nobody = Own(user_ratings.items[:0], user_ratings.values[:0])
         with answering():
-            shift = self.personal.scores(own) - self.personal.scores(nobody)
+            shift = self.personal.scores(user_ratings) - self.personal.scores(nobody)
         sensible(shift)
         rated = self.personal.ranks_by == "rating"
         unit = self.shared.schema.unit_width
@@ -229,7 +230,7 @@ class Model(Written):
         liked: NDArray[np.float64] | None,
     ) -> Recommendation:
         schema = self.shared.schema
-        shares = self._moved(user_ratings, row, reasons)
+        shares = self._influences(user_ratings, row, reasons)
         return Recommendation(
             self.shared.catalogue.ids[row],
             self.label(row),
@@ -241,7 +242,7 @@ class Model(Written):
             0.0 if liked is None else float(liked[row]),
         )
 
-    def _moved(self, user_ratings: Own, row: int, reasons: int) -> tuple[Share, ...]:
+    def _influences(self, user_ratings: Own, row: int, reasons: int) -> tuple[Share, ...]:
         """The own items that speak most for an item, if they differ in that at all."""
         if not reasons or not len(user_ratings.items):
             return ()
@@ -282,12 +283,12 @@ class Model(Written):
         self, ratings: OwnRatings, items: Sequence[str] | None = None, *, asked: int | None = None
     ) -> Listed[Prediction]:
         """Expected ratings with standard errors, of all items unless some are named; an item
-        that the model does not know is refused. `asked`: see `own`."""
+        that the model does not know is refused. `asked`: see `user_ratings`."""
         if items is not None:
             items = names("items", items)
-        own = self._describe_user(ratings, asked)
+        user_ratings = self._describe_user(ratings, asked)
         with answering():
-            mean, sd = self.personal.predict(own)
+            mean, sd = self.personal.predict(user_ratings)
         sensible(mean, sd)
         if not self.rates:
             tell_unrated()
@@ -314,22 +315,23 @@ class Model(Written):
         return explanation
 
     def _describe_user(self, ratings: OwnRatings, asked: int | None = None) -> Own:
-        """A person's ratings; what of them does not count is told once."""
+        """A person's ratings as rows and normalized values; notices about ratings that do not count
+        are shown once."""
         parsed = self.own(ratings, asked=asked)
         tell_own(self.shared.catalogue, self.shared.schema, parsed)
         return parsed.own
 
-    def explain_own(self, own: Own, item: str) -> Explanation | UnknownItem:
-        """The same for ratings that `own` has read."""
+    def explain_own(self, user_ratings: Own, item: str) -> Explanation | UnknownItem:
+        """The same for ratings that `user_ratings` has read."""
         row = self.find(item)
         if isinstance(row, UnknownItem):
             return row
         with answering():
-            reason = self.personal.explain(own, row)
+            reason = self.personal.explain(user_ratings, row)
         sensible(reason.own, np.array(reason.baseline))
         schema = self.shared.schema
         parts = sorted(
-            zip(own.items.tolist(), reason.own.tolist(), strict=True),
+            zip(user_ratings.items.tolist(), reason.own.tolist(), strict=True),
             key=lambda pair: -abs(pair[1]),
         )
         unit, catalogue = (rank.points(self.personal, schema), self.shared.catalogue)
@@ -341,7 +343,7 @@ class Model(Written):
             expected if self.rates else None,
             baseline,
             tuple(Share(self.label(r), x * unit) for r, x in parts),
-            shares_of_features(self.personal, catalogue, own, row, unit),
+            shares_of_features(self.personal, catalogue, user_ratings, row, unit),
         )
 
     @by_name

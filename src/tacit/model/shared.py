@@ -116,12 +116,11 @@ class Shared:
         reservation: Reservation | None = None,
         paid: Paid | None = None,
     ) -> None:
-        """Write the whole folder beside its place and exchange it in one step.
+        """Write the whole folder beside its target and exchange it in one step.
 
         `reservation`: of the folder, where one is held already. `paid`: for a model that was
-        charged for and is nowhere else; an error then leaves it whole somewhere, and says
-        where.
-        """
+        charged for and exists nowhere else; after an error it is kept whole in another folder,
+        which the error names."""
         files = self.files(statement)
         try:
             with uninterrupted(), _held(path, reservation) as held:
@@ -131,7 +130,7 @@ class Shared:
             whole_in = error.whole_in if isinstance(error, _Unplaced) else None
             if paid is not None:
                 folder = whole_in or rescue(files, paid.refuges, "tacit-model-")
-                raise _kept(error, folder, paid.charge) from None
+                raise _rescued_error(error, folder, paid.charge) from None
             if whole_in is not None and whole_in != Path(os.path.abspath(path)):
                 remove(whole_in)
             raise
@@ -212,7 +211,7 @@ def _publish(held: Reservation, files: Files) -> None:
     except OSError as error:
         raise unwritable(held.target, error) from None
     try:
-        held.place(staged)
+        held.put(staged)
     except NotDurable as error:
         raise _Unplaced(
             f"{held.target} was written, but the disk has not confirmed it: {reason(error)}",
@@ -222,7 +221,7 @@ def _publish(held: Reservation, files: Files) -> None:
         raise _Unplaced(str(unwritable(held.target, error).message), staged) from None
 
 
-def _kept(error: StorageError, whole_in: Path | None, charge: str) -> StorageError:
+def _rescued_error(error: StorageError, whole_in: Path | None, charge: str) -> StorageError:
     """The error about a model that was paid for: where it is, what stays charged, what to do."""
     if whole_in is None:
         return StorageError(
@@ -244,8 +243,8 @@ def load_shared(path: str | Path) -> tuple[Shared, str]:
         remedy = "give the folder that `tacit fit --out` wrote"
         if inside:
             remedy = f"the model is in {folder / 'model'}"
-        elif left := remains(folder):
-            remedy = f"a process was killed while it replaced this model: move {left[0]} there"
+        elif leftovers := remains(folder):
+            remedy = f"a process was killed while it replaced this model: move {leftovers[0]} there"
         raise ModelError(f"{folder} is not a Tacit model{gone}", remedy=remedy)
     content = read_folder(folder, FORMAT)
     facts = content.facts
@@ -269,7 +268,7 @@ def _canonical(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-# Whether the parts of a model folder are what they must be, and fit each other.
+# Validation of a model folder: its parts are well formed and fit each other.
 #
 # `tacit.model.folder` reads the parts; here they become a schema, a catalogue and arrays, or an
 # error. What arrays and numbers a personal model needs is declared beside it (`needs`).

@@ -53,16 +53,16 @@ MOST_PEOPLE = 100_000_000
 
 
 class FittedMethod(Protocol):
-    """A method that was fitted."""
+    """A method after `fit`."""
 
     @property
     def fitted(self) -> Model:
-        """What it made."""
+        """The fitted model."""
 
 
 @dataclass(frozen=True, repr=False)
 class Invented(Suggesting):
-    """Invented people, and what is to be said of them."""
+    """Invented people, and the facts that their file records about them."""
 
     ratings: Ratings
     facts: Mapping[str, Any]
@@ -77,8 +77,8 @@ class Invented(Suggesting):
 
     @by_name
     def write(self, out: str | Path) -> None:
-        """As .parquet or .csv by the name, which must say that they are invented; whole or
-        not at all."""
+        """Write .parquet or .csv, whole or not at all; the name must contain that they are
+        invented."""
         import polars as pl
 
         target = writable(out)
@@ -92,7 +92,7 @@ class Invented(Suggesting):
 
 
 def writable(out: str | Path) -> Path:
-    """The file to write, if its name says what it holds."""
+    """The path to write, if its name shows that it holds invented people."""
     target = Path(out)
     if target.suffix not in (".parquet", ".csv"):
         raise SettingError(
@@ -218,18 +218,18 @@ def world_of(
 def draw_ratings(
     world: World, shared: Shared, count: int, seed: int, period: tuple[int, int] | None = None
 ) -> Ratings:
-    """The ratings of so many people."""
+    """Ratings of `count` invented people."""
     rng = np.random.default_rng([count, seed])
     cells = people(world, rng, count)
     when = None
     if period is not None:
-        begin, end = period
-        if not 0 <= begin < end:
+        start, end = period
+        if not 0 <= start < end:
             raise SettingError(
                 "the times begin after their end",
                 remedy="give the first and the last, in this order",
             )
-        when = times(rng, cells.count, begin, end)
+        when = times(rng, cells.count, start, end)
     width = len(str(count))
     schema = Schema(shared.schema.low, shared.schema.high, source=MARK)
     note = "invented people: nobody has rated anything here"
@@ -313,8 +313,8 @@ def _facts(model: Model, count: int, seed: int, assumptions: Mapping[str, str]) 
 
 
 def _chain(statement: Statement) -> dict[str, Any]:
-    """What the model's statement says beyond its own epsilon: what all that it builds on
-    costs together, and what it takes as public (the ratings of people, it may be)."""
+    """What the model's statement promises beyond its own epsilon: the composed cost of the releases
+    it builds on, and what it takes as public."""
     facts: dict[str, Any] = {"assumed_public": list(statement.public)}
     if statement.honest:
         facts["honest"] = list(statement.honest)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ModelVerdict(Suggesting):
-    """What was found."""
+    """Result of a verification, check by check."""
 
     holds: bool
     words: str
@@ -84,7 +84,7 @@ class ModelVerdict(Suggesting):
 
 
 def _check_findings(audit: object) -> None:
-    """Refuse what no audit found."""
+    """Refuse anything but the findings of an audit."""
     if not isinstance(audit, list | tuple) or not all(
         isinstance(finding, Mapping) for finding in audit
     ):
@@ -97,8 +97,8 @@ def _check_findings(audit: object) -> None:
 def verify(
     model: Model, *, ledger: str | Path | None = None, key: str | Path | None = None
 ) -> ModelVerdict:
-    """Whether a model is what its statement says: against the owner's public key, if one is
-    given, and else against the book; against both if both are given."""
+    """Verify that a model is what its statement describes: with the owner's public key if one is
+    given, else with the ledger; with both if both are given."""
     from tacit.ledger.book.book import open_book
     from tacit.ledger.statement.sign import read_public_key
 

@@ -53,8 +53,8 @@ class Charge:
 
 
 class NoNoise(Charge):
-    """For the non-private twin and for tests that compare sums: what is released says NOT
-    PRIVATE."""
+    """Releases exact sums, for non-private twins and tests that compare sums; everything it
+    releases is marked NOT PRIVATE."""
 
     def __init__(self) -> None:
         super().__init__(())

@@ -22,7 +22,8 @@ REMEDY = "give True for a bar, or a function of (done, total, what)"
 
 
 def teller(progress: object) -> Callable[[int, int, Any], None] | None:
-    """Whom to tell: nobody for None and False, a bar for True, or a function, kept safe."""
+    """The callback that `progress` asks for: None for None and False, a bar for True, or the
+    function, whose errors do not stop the fit."""
     if progress is None or progress is False:
         return None
     if progress is True:
@@ -55,7 +56,7 @@ class Bar:
         self._last = ""
 
     def __call__(self, done: int, total: int, what: Any) -> None:
-        """Show how far it is."""
+        """Overwrite the line; the same line is not written twice."""
         full = WIDTH * done // max(total, 1)
         message = what if isinstance(what, str) else f"{float(what):.0f} seconds left"
         line = f"\r[{'#' * full}{' ' * (WIDTH - full)}] {done}/{total} {message}"

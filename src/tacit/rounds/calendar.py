@@ -122,7 +122,7 @@ class Calendar:
         if not 1 <= week <= self.horizon:
             raise Failure(f"the calendar has no week {week}")
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """For the statement: what one person is in."""
         times = "once" if self.most == 1 else f"at most {self.most} times"
         return f"each person is counted {times} in all {self.horizon} releases" + (

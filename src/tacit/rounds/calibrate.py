@@ -63,7 +63,8 @@ def events(plan: Plan, budget: Budget) -> dict[str, Event]:
 
 
 def _raised(level: float, fits: Callable[[float], bool]) -> float:
-    """The largest level that fits, from one that does."""
+    """The largest calibration level that `fits`, by doubling and bisection from `level`, which must
+    fit."""
     low, high = level, 2 * level
     while fits(high) and high < MOST_GAIN * level:
         low, high = high, 2 * high
@@ -79,7 +80,7 @@ class _Pricing:
     def __init__(self, plan: Plan, budget: Budget) -> None:
         self.plan = plan
         self.budget = budget
-        self.whole = plan.whole or 1.0
+        self.whole = plan.budget_share or 1.0
         pure = sum(
             p.share
             for r, p in plan.parts

@@ -23,7 +23,7 @@ from tacit.rounds.round import AnyState, Released, Round
 Ask = Callable[[Round, AnyState], Mapping[str, Released]]
 """Who runs a round at a public state, and gives back what it released."""
 Watch = Callable[[Round, AnyState], None]
-"""Who is told of a round that was absorbed, and of the state that it left."""
+"""Called after each absorbed round with the round and the state that it left."""
 
 
 class Loop:
@@ -42,10 +42,10 @@ class Loop:
     def next(self) -> Round | None:
         """The round to run now; None at the end. Asking twice gives the same answer."""
         if self._asked is None:
-            self._asked = self._found()
+            self._asked = self._next_paid_round()
         return self._asked
 
-    def _found(self) -> Round | None:
+    def _next_paid_round(self) -> Round | None:
         while self._index < len(self.plan.rounds):
             round_ = self.plan.rounds[self._index]
             self._index += 1

@@ -26,22 +26,22 @@ NoiseFrom = Literal["servers", "devices", "both"]
 """Who adds the noise of a federation: each server a whole one, every device a share, or
 both (docs/decisions/0007-noise-by-servers.md)."""
 NOISE_FROM: NoiseFrom = "servers"
-"""Where nobody says otherwise."""
+"""Default of `noise_from`."""
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what); may come from any thread."""
 DESCRIPTION = "told"
-"""Where a field keeps how the command line says it."""
+"""Metadata key of a field's description on the command line."""
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """How the command line says an option: in which group of options, and its help."""
+    """Group and help text of an option on the command line."""
 
     group: Literal["promise", "run", "ledger", "book"]
     help: str
     metavar: str | None = None
     kind: type | None = None
-    """Of its value: text unless said; `bool` is a flag."""
+    """Type of its value: text if None; `bool` makes a flag."""
     many: bool = False
     """NAME=VALUE, as often as needed."""
     show: bool = False
@@ -50,14 +50,16 @@ class Spoken:
     """On the command line, where that is not its name."""
 
 
-def option(default: Any, told: Spoken | None = None) -> Any:
-    """A field that is an option; one without `told` is for Python alone."""
-    return field(default=default, metadata={DESCRIPTION: told})
+def option(default: Any, description: Spoken | None = None) -> Any:
+    """A field that is an option; one without a description (`description`) exists in Python
+    only."""
+    return field(default=default, metadata={DESCRIPTION: description})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class What:
-    """The promise that is asked for."""
+    """The options that define the promise: budget, unit, horizon, and what the noise is calibrated
+    to."""
 
     epsilon: float | None = option(
         None,
@@ -101,8 +103,10 @@ class What:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class How:
-    """Where a fit runs, who adds its noise, and which book is charged. None of it changes
-    what is promised, only who must be trusted for it, which the statement says."""
+    """Where a fit runs, who adds its noise, and which ledger is charged.
+
+    None of it changes the guarantee, only who must be trusted for it, which the statement
+    records."""
 
     engine: str | None = option(
         None, Spoken("run", "Where it runs: threads unless the method has another.", "NAME")
@@ -166,7 +170,7 @@ class How:
     )
     """Of the local model: how devices behave (`tacit.engine.simulate.Scenario`)."""
     progress: Progress | None = option(None)
-    """Told how far each round is; True shows a bar (`tacit.rounds.bar`)."""
+    """Called with the progress of each round; True shows a bar (`tacit.rounds.bar`)."""
 
 
 Options = TypeVar("Options", What, How)
@@ -197,7 +201,7 @@ def collect_options(options: type[Options], holder: object) -> Options:
 
 
 def describe_options(options: type[What] | type[How]) -> dict[str, tuple[Spoken, Any]]:
-    """By name, how each option of the command line is said, and its default."""
+    """Option name -> (its description, its default), for options of the command line."""
     descriptions = {
         option_field.name: (option_field.metadata[DESCRIPTION], option_field.default)
         for option_field in fields(options)

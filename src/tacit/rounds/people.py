@@ -26,16 +26,16 @@ class Crowd(Protocol):
     def coins(self) -> NDArray[np.uint64]:
         """A fresh secret word for each person."""
 
-    def places(self) -> NDArray[np.uint64]:
+    def partition_words(self) -> NDArray[np.uint64]:
         """A secret word for each person, the same through the run."""
 
-    def turn(self, turns: Turns) -> People:
-        """Whose device takes this turn."""
+    def online_cohort(self, turns: Turns) -> People:
+        """Rows of the people whose devices answer in this turn."""
 
 
 @dataclass(frozen=True)
 class Participation(ABC):
-    """Who takes part in a round."""
+    """Which people contribute to a round; privacy amplification follows from it."""
 
     printed: str = field(default="", kw_only=True)
     """How a paper chooses or shows its people: empty in every sound plan."""
@@ -67,16 +67,15 @@ class Participation(ABC):
 
     @property
     def first(self) -> str:
-        """The round that is charged for this one, in words."""
+        """Phrase for the round that is charged in place of this one."""
         return "an earlier round"
 
 
 @dataclass(frozen=True)
 class Everyone(Participation):
-    """All people take part."""
+    """Every person contributes."""
 
     def among(self, crowd: Crowd) -> People:
-        """Nobody is left out."""
         return None
 
 
@@ -91,12 +90,11 @@ class Coin(Participation):
     rate: float
 
     def among(self, crowd: Crowd) -> People:
-        """Those whose coin comes up."""
+        """Rows of the people whose secret coin came up in this round."""
         return np.flatnonzero(crowd.coins() < np.uint64(self.rate * WORDS))
 
     @property
     def chance(self) -> float:
-        """That of the coin."""
         return self.rate
 
 
@@ -112,7 +110,7 @@ class Slice(Participation):
 
     def among(self, crowd: Crowd) -> People:
         """Those whose place is in this slice."""
-        position = (crowd.places() % np.uint64(self.of)).astype(np.int64)
+        position = (crowd.partition_words() % np.uint64(self.of)).astype(np.int64)
         return np.flatnonzero((position >= self.index) & (position < self.index + self.width))
 
     @property
@@ -121,12 +119,12 @@ class Slice(Participation):
         return self.index > 0
 
     def is_first_of(self, later: Participation) -> bool:
-        """Slice 0 of the same partition."""
+        """Whether this is slice 0 of the same partition: it is charged for all slices, because each
+        person is in one."""
         return isinstance(later, Slice) and self.index == 0 and self.of == later.of
 
     @property
     def first(self) -> str:
-        """In words."""
         return "slice 0 of its partition"
 
 
@@ -148,8 +146,8 @@ class Turns(Participation):
     as a cohort, or where there is none the share of time that one is there."""
 
     def among(self, crowd: Crowd) -> People:
-        """Those whose device takes this turn."""
-        return crowd.turn(self)
+        """Rows of the devices that answer in this turn."""
+        return crowd.online_cohort(self)
 
     @property
     def times(self) -> int:
@@ -162,10 +160,9 @@ class Turns(Participation):
         return self.index > 0
 
     def is_first_of(self, later: Participation) -> bool:
-        """The first turn of a series."""
+        """Whether this turn opens a series, and so is charged for all of it."""
         return isinstance(later, Turns) and self.index == 0
 
     @property
     def first(self) -> str:
-        """In words."""
         return "the first turn"

@@ -111,7 +111,7 @@ class Plan:
             raise SettingError("two slices of the plan share people")
 
     def _check_shares(self) -> None:
-        total = self.whole
+        total = self.budget_share
         if total > 1 + ROUNDING:
             raise SettingError(
                 f"the shares of the plan add up to {total:.6g}: more than the whole budget"
@@ -166,14 +166,14 @@ class Plan:
         return tuple(r for r in self.rounds if r.takes_part.is_first_of(r.takes_part))
 
     @property
-    def whole(self) -> float:
+    def budget_share(self) -> float:
         """The shares of all that is paid from the budget; a printed part costs what its
         paper claims."""
         return sum(p.share for r, p in self.parts if p.printed is None and not is_beside(r))
 
     def after(self, first: Round, share: float) -> Plan:
         """The same plan with a round before it that takes `share` of the budget."""
-        total_share = self.whole or 1.0
+        total_share = self.budget_share or 1.0
         priced = replace(
             first, parts=tuple(replace(p, share=share / len(first.parts)) for p in first.parts)
         )

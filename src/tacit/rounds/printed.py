@@ -49,8 +49,8 @@ class Claim:
     reason: str
 
     @property
-    def words(self) -> str:
-        """That of its part."""
+    def release_kind(self) -> str:
+        """Empty: the kind of its part is printed."""
         return ""
 
     @property
@@ -60,7 +60,7 @@ class Claim:
 
     @property
     def draws(self) -> int:
-        """None is handed to anybody."""
+        """0: only epochs are handed draws of noise."""
         return 0
 
     @property
@@ -70,7 +70,7 @@ class Claim:
 
     @property
     def masked(self) -> bool:
-        """Whether presence is hidden too."""
+        """Whether the noise also covers which items were rated."""
         return self.noise in ("masked", "masked item")
 
     def event(self, name: str, part: Part) -> Unbounded:
@@ -100,18 +100,16 @@ class Epoch:
     draws: int = 0
 
     @property
-    def words(self) -> str:
-        """The kind of epoch."""
+    def release_kind(self) -> str:
         return self.kind.value
 
     @property
     def sequential(self) -> bool:
-        """Always."""
+        """Always true: each step of an epoch uses the state that the one before it left."""
         return True
 
     @property
     def bare(self) -> bool:
-        """Whether the claim has no noise."""
         return self.claim is not None and self.claim.bare
 
     @property
@@ -122,7 +120,7 @@ class Epoch:
     def event(self, name: str, part: Part) -> Unbounded:
         """The claim on all draws; without one nothing was claimed, so nothing can be priced."""
         if self.claim is None:
-            raise SettingError(f"{self.words} releases exist in `paper` calibration only")
+            raise SettingError(f"{self.release_kind} releases exist in `paper` calibration only")
         return self.claim.booked(name, part, self.draws)
 
 
@@ -131,7 +129,7 @@ class RatersCrowd(Crowd, Protocol):
     """A crowd that shows who rated what."""
 
     def raters(self, item: int) -> People:
-        """The people who rated an item."""
+        """Rows of the people who rated an item."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ class Cohort(Participation):
     printed: str = field(default="cohorts of one item", kw_only=True)
 
     def among(self, crowd: Crowd) -> People:
-        """The raters of the item."""
+        """Rows of the people who rated the item."""
         if not isinstance(crowd, RatersCrowd):
             raise Failure("this engine shows nobody who rated an item")
         return crowd.raters(self.item)

@@ -42,7 +42,7 @@ class Printed(Protocol):
     """A release as a paper prints it: claimed and never certified. Sound plans have none."""
 
     @property
-    def words(self) -> str:
+    def release_kind(self) -> str:
         """The kind of release; empty for that of its part."""
 
     @property
@@ -62,7 +62,7 @@ class Printed(Protocol):
         """Whether a device hides which rows it fills as well, with noise of its own."""
 
     def event(self, name: str, part: Part) -> Event:
-        """What is booked for this part."""
+        """The ledger event of this part."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,10 @@ class Part:
         return self.printed is not None and self.printed.sequential
 
     @property
-    def words(self) -> str:
-        """The kind of release, in words."""
-        return (self.printed and self.printed.words) or self.kind.value
+    def release_kind(self) -> str:
+        """Kind of release as statements print it: that of the printed form, else that of the
+        mechanism."""
+        return (self.printed and self.printed.release_kind) or self.kind.value
 
 
 @dataclass(frozen=True)

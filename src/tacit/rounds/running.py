@@ -111,9 +111,9 @@ class _Estimates(NamedTuple):
     whole: Floats
     """Sum over people of what theirs were multiplied by."""
     gone: Floats
-    """What they had subtracted."""
+    """What the summed weeks had subtracted."""
     taken: Floats
-    """Its mean, by scale."""
+    """Mean of what was subtracted, per unit of scale."""
 
 
 def _estimates(

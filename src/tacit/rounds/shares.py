@@ -127,11 +127,11 @@ def _covered_from(lead: Skellam, l1: float, l2: float) -> float:
     first = lead.sensitivity**2 * (1 / lead.variance + 1 / lead.variance**2)
     both = first + 3 * lead.l1 / lead.variance**2
 
-    def least(more: float, most: float) -> float:
+    def smallest_variance(more: float, most: float) -> float:
         """v with l2^2/v + more/v^2 = most."""
         return (l2**2 + sqrt(l2**4 + 4 * most * more)) / (2 * most)
 
-    return max(least(l2**2, first), least(l2**2 + 3 * l1, both))
+    return max(smallest_variance(l2**2, first), smallest_variance(l2**2 + 3 * l1, both))
 
 
 def _check(planned: Mapping[str, Event]) -> None:

@@ -25,14 +25,14 @@ from tacit.errors import Failure
 T = TypeVar("T")
 Arrays = Mapping[str, NDArray[Any]]
 DERIVED = "derived"
-"""Mark of a field that follows from the others: whoever is told them makes it, and it is
-neither sent nor stored."""
+"""Mark of a field that is computed from others: receivers compute it again, and it is neither sent
+nor stored."""
 GROWS = "grows"
 """Mark of an array to which each round appends a row: whoever has the earlier rows need not
 be sent them again."""
 FREE = "free"
-"""Mark of an array that names its axis whose length follows from what was released: columns
-of taste, of which a state has as many everywhere (`field(metadata={"free": 1})`)."""
+"""Mark of an array with the axis whose length follows from what was released: columns of factors,
+of which all arrays of a state have as many (`field(metadata={"free": 1})`)."""
 
 
 class NotYet:
@@ -62,7 +62,6 @@ def later(*, derived: bool = False, grows: bool = False) -> Any:
 
 
 def is_filled(value: T) -> TypeGuard[T]:
-    """Whether a field was filled."""
     return not isinstance(value, NotYet)
 
 

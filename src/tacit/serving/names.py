@@ -54,15 +54,15 @@ def _pair(option: str, text: str | None) -> tuple[str, str] | None:
     """`product,products`: a word for one and for many."""
     if text is None:
         return None
-    words = [word.strip() for word in text.split(",")]
-    if len(words) != 2:
+    nouns = [word.strip() for word in text.split(",")]
+    if len(nouns) != 2:
         raise SettingError(
             f"{option} {text} is not ONE,MANY",
             remedy=f"give the word for one and for many: {option} product,products",
         )
-    for word in words:
+    for word in nouns:
         _check(option, word)
-    return words[0], words[1]
+    return nouns[0], nouns[1]
 
 
 def _check(option: str, text: str) -> None:
@@ -76,10 +76,10 @@ def _check(option: str, text: str) -> None:
 def with_names(files: Mapping[str, bytes], names: PageNames) -> dict[str, bytes]:
     """The page's files with these words, in the page's head and its manifest."""
     changed = dict(files)
-    words = json.dumps(asdict(names))
+    names_json = json.dumps(asdict(names))
     if FRONT in files:
         title = f"<title>{html.escape(names.title)}</title>"
-        head = f'{title}\n<meta name="names" content="{html.escape(words)}">'
+        head = f'{title}\n<meta name="names" content="{html.escape(names_json)}">'
         changed[FRONT] = files[FRONT].replace(TITLE.encode(), head.encode())
     if MANIFEST in files:
         manifest = json.loads(files[MANIFEST])
@@ -87,6 +87,6 @@ def with_names(files: Mapping[str, bytes], names: PageNames) -> dict[str, bytes]
         changed[MANIFEST] = json.dumps(manifest, indent=2).encode()
     if WORKER in files:
         # A browser that has a copy of the page notices other words as it does other files.
-        digest = hashlib.sha256(words.encode()).hexdigest()[:8]
+        digest = hashlib.sha256(names_json.encode()).hexdigest()[:8]
         changed[WORKER] = f"globalThis.NAMES='-{digest}';\n".encode() + files[WORKER]
     return changed

@@ -104,7 +104,7 @@ def _population(book: Book, name_of_digest: Mapping[str, str]) -> dict[str, Any]
         entry.number: entry.artefact for entry in entries if entry.kind == "week"
     }
     for entry in entries:
-        state.after(entry)
+        state.apply(entry)
         rows.append(_row(entry, state, artefacts.get(entry.number), name_of_digest))
     return {
         "population": book.population,
@@ -182,7 +182,7 @@ def add_officer(app: FastAPI, officer: Officer, served: Callable[[], Mapping[str
         return Response(as_csv(await populations(request)), headers=named, media_type="text/csv")
 
 
-# Audits of the models that are served: what `tacit audit --out MODEL/audit.json` left beside each.
+# Audits of served models: the files that `tacit audit --out MODEL/audit.json` wrote beside them.
 #
 # It is another program's file, so nothing is believed of its form but what is checked here.
 

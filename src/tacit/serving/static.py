@@ -32,13 +32,13 @@ def web_folder() -> Path:
 
 def read_page(folder: Path, names: PageNames | None = None) -> dict[str, bytes]:
     """What a browser may get of a folder, by name, with the owner's words if there are any."""
-    read = dict[str, bytes]()
+    files = dict[str, bytes]()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in name.parts)
         if path.is_file() and path.suffix in KINDS and not hidden:
-            read[name.as_posix()] = path.read_bytes()
-    return read if names is None else with_names(read, names)
+            files[name.as_posix()] = path.read_bytes()
+    return files if names is None else with_names(files, names)
 
 
 def page_files(

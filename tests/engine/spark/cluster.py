@@ -23,7 +23,7 @@ import numpy as np
 import tacit
 from tacit.bound import RowClip, Rows
 from tacit.engine.spark.engine import Spark
-from tacit.engine.spark.keys import digests, fresh_key, words
+from tacit.engine.spark.keys import digests, fresh_key, secret_words
 from tacit.engine.threads import Threads
 from tacit.fitting import run
 from tacit.methods import find
@@ -61,10 +61,10 @@ class KeyedThreads(Threads):
     """Threads whose coins are those of a cluster."""
 
     def coins(self):
-        return words(fresh_key(), self._digests())
+        return secret_words(fresh_key(), self._digests())
 
-    def places(self):
-        return words(fresh_key(), self._digests())
+    def partition_words(self):
+        return secret_words(fresh_key(), self._digests())
 
     def _digests(self):
         return digests(self.ratings.users, fresh_key())

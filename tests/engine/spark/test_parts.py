@@ -13,7 +13,7 @@ from tacit.data.ratings import Notes  # noqa: E402
 from tacit.data.schema import Schema  # noqa: E402
 from tacit.engine.spark.code import UNLISTED, Code, IdRows  # noqa: E402
 from tacit.engine.spark.crowd import Crowded  # noqa: E402
-from tacit.engine.spark.keys import cell_words, digests, words  # noqa: E402
+from tacit.engine.spark.keys import cell_words, digests, secret_words  # noqa: E402
 from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
 from tacit.engine.spark.scatter import _bytes_of  # noqa: E402
 from tacit.engine.spark.table import PackedBlocks, SparkRatings  # noqa: E402
@@ -176,14 +176,14 @@ def test_who_is_left_out_is_not_there():
 
 def test_coins_follow_from_person_and_key_alone():
     who = digests(["a", "b", "c"], KEY)
-    some = words(KEY, who)
-    assert np.array_equal(words(KEY, who[[2, 0]]), some[[2, 0]])
-    assert not np.array_equal(words(bytes(32), who), some)
+    some = secret_words(KEY, who)
+    assert np.array_equal(secret_words(KEY, who[[2, 0]]), some[[2, 0]])
+    assert not np.array_equal(secret_words(bytes(32), who), some)
     assert len(set(digests(["a"], KEY)[0]) ^ set(digests(["a"], KEY[::-1])[0]))
 
 
 def test_coins_are_uniform():
-    coins = words(KEY, digests(map(str, range(4000)), KEY))
+    coins = secret_words(KEY, digests(map(str, range(4000)), KEY))
     share = (coins < np.uint64(2**62)).mean()
     # 0.25 within five standard deviations.
     assert abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 4000)

@@ -38,7 +38,7 @@ def partition(*names: str) -> Partition:
     return Partition(block(*names), Schema(1, 5), KEYS)
 
 
-@pytest.mark.parametrize("asked", ["coins", "places"])
+@pytest.mark.parametrize("asked", ["coins", "partition_words"])
 def test_a_task_that_runs_twice_tosses_nobodys_coin_again(asked: str) -> None:
     """In some sums with her and in others without: one person would be in two data sets."""
     first = getattr(partition("a", "b", "c"), asked)()

@@ -147,7 +147,7 @@ def test_directions_have_variance_one_beside_what_is_usual(rng):
     found = leanings(item_factors, weight, 3)
     share = weight / weight.sum()
     assert found.usual == pytest.approx(share @ item_factors)
-    assert found.there.all()
+    assert found.present.all()
     rows = found.rows
     assert (rows.T * share) @ rows == pytest.approx(np.eye(3), abs=1e-9)
     apart = item_factors - found.usual
@@ -161,8 +161,8 @@ def test_there_are_no_more_directions_than_loadings_vary_in(rng):
     item_factors = rng.normal(size=(200, 3))
     item_factors[:, 2] = 0.7
     found = leanings(item_factors, np.ones(200), 6)
-    assert found.there.tolist() == [True, *[False] * 5]
+    assert found.present.tolist() == [True, *[False] * 5]
     assert not found.rows[:, 1:].any()
     alone = leanings(item_factors[:1], np.ones(1), 2)
-    assert not alone.there.any()
-    assert not leanings(item_factors, np.zeros(200), 2).there.any()
+    assert not alone.present.any()
+    assert not leanings(item_factors, np.zeros(200), 2).present.any()

@@ -127,7 +127,7 @@ def test_the_compiled_scores_agree() -> None:
             "baseline": given.baseline,
             "variance": given.variance,
             "loadings": given.loadings,
-            "per_rating": given.each,
+            "per_rating": given.per_rating_array,
         },
         {"noise": given.noise},
     )

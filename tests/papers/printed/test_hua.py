@@ -217,7 +217,7 @@ def dealt(monkeypatch):
         given["noise"].append(steps / GRID)
         return Noise(steps.astype(np.int64), event.scale * 2**0.5)
 
-    turn = PrintedFederated.turn
+    turn = PrintedFederated.online_cohort
 
     def recorded(self, turns):
         found = turn(self, turns)
@@ -226,7 +226,7 @@ def dealt(monkeypatch):
         return found
 
     monkeypatch.setattr(printed, "draw_noise", draw)
-    monkeypatch.setattr(PrintedFederated, "turn", recorded)
+    monkeypatch.setattr(PrintedFederated, "online_cohort", recorded)
     return given
 
 
@@ -292,7 +292,7 @@ def test_few_are_online_at_the_beginning():
     for online, count in ((None, 100), (0.01, 9)):
         engine = PrintedFederated(ratings, 1)
         turns = Turns(0, 9, 100, 0.005, 0.01, online, printed="S3")
-        assert len(engine.turn(turns)) == count
+        assert len(engine.online_cohort(turns)) == count
 
 
 def test_statements_name_the_values_that_are_used(split):

@@ -17,7 +17,7 @@ NAME = "lists that change"
 
 def attack(exhibit: Exhibit) -> Cell:
     """Guess that those canaries are there whose secret item rises in the list of the other."""
-    risen = rank_seconds(exhibit, exhibit.before) - rank_seconds(exhibit, exhibit.after)
+    risen = rank_seconds(exhibit, exhibit.model_before) - rank_seconds(exhibit, exhibit.model_after)
     return exhibit.guessed(NAME, risen, exhibit.stage.pairs)
 
 
@@ -26,6 +26,6 @@ def rank_seconds(exhibit: Exhibit, model: Model) -> Floats:
     stage = exhibit.stage
     ranks = np.empty(CANARIES)
     for j in range(CANARIES):
-        scores = exhibit.told(model, {int(stage.first[j]): HIGH})
+        scores = exhibit.predictions(model, {int(stage.first[j]): HIGH})
         ranks[j] = (scores > scores[stage.second[j]]).sum()
     return ranks

@@ -13,6 +13,6 @@ NAME = "cohorts"
 
 def attack(exhibit: Exhibit) -> Cell:
     """Guess each pair's coin by the difference of the two cohorts' answers."""
-    full_answers = exhibit.second_given_first(exhibit.after)
-    small_answers = exhibit.second_given_first(exhibit.before)
+    full_answers = exhibit.second_given_first(exhibit.model_after)
+    small_answers = exhibit.second_given_first(exhibit.model_before)
     return exhibit.guessed(NAME, full_answers - small_answers, exhibit.stage.pairs)

@@ -85,12 +85,12 @@ class Exhibit:
             return trial(self.method, ratings, items=self.stage.items, users=users)
 
     @cached_property
-    def after(self) -> Model:
+    def model_after(self) -> Model:
         """Fitted with the canaries as their coins say."""
         return self.fitted(self.stage.after)
 
     @cached_property
-    def before(self) -> Model:
+    def model_before(self) -> Model:
         """Fitted without what the coins decide."""
         return self.fitted(self.stage.before)
 
@@ -101,7 +101,7 @@ class Exhibit:
         run = _Run(self.method, self.stage.after, self.stage.items, users, None)
         return run.events
 
-    def told(self, model: Model, user_ratings: dict[int, float]) -> Floats:
+    def predictions(self, model: Model, user_ratings: dict[int, float]) -> Floats:
         """What the model tells of every item somebody with these ratings, on its scale."""
         schema = self.stage.after.schema
         items = np.array(sorted(user_ratings), np.int64)
@@ -116,7 +116,7 @@ class Exhibit:
         stage = self.stage
         return np.array(
             [
-                self.told(model, {int(stage.first[j]): HIGH})[stage.second[j]]
+                self.predictions(model, {int(stage.first[j]): HIGH})[stage.second[j]]
                 for j in range(CANARIES)
             ]
         )
@@ -126,7 +126,7 @@ class Exhibit:
     ) -> AttackFinding:
         """What guessing the coins by these scores shows."""
         won = guess(scores, coins, delta=self.target.delta, mistake=self.target.mistake)
-        return make_finding(self.target, attack, won.epsilon, note=won.words, **extra)
+        return make_finding(self.target, attack, won.epsilon, note=won.summary, **extra)
 
     def skip(self, attack: str, why: str) -> Skipped:
         """Say why an attack does not apply."""

@@ -17,7 +17,7 @@ def attack(exhibit: Exhibit) -> Cell:
     """Guess that those canaries are there whose item's row is least like an untouched one."""
     if exhibit.pattern_is_public:
         return exhibit.skip(NAME, "at `value` who rated what is public")
-    numbers = item_numbers(exhibit.after)
+    numbers = item_numbers(exhibit.model_after)
     untouched = numbers[exhibit.stage.unrated]
     middle = np.median(untouched, axis=0)
     spread = np.median(np.abs(untouched - middle), axis=0) + TINY

@@ -37,7 +37,7 @@ def attack(exhibit: Exhibit) -> Cell:
         (_guessed(name, exhibit.target.mistake) for name in sorted(laws)),
         key=lambda finding: finding.epsilon,
     )
-    return make_finding(exhibit.target, NAME, won.epsilon, note=won.words, box="white")
+    return make_finding(exhibit.target, NAME, won.epsilon, note=won.summary, box="white")
 
 
 @lru_cache(maxsize=8)

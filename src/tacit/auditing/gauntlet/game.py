@@ -33,7 +33,7 @@ class GameScore:
     """That the fit surely costs."""
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """What was seen."""
         return f"{self.right} of {self.guesses} guesses right"
 

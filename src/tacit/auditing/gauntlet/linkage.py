@@ -19,7 +19,7 @@ NAME = "linkage"
 
 def attack(exhibit: Exhibit) -> Cell:
     """Guess each single canary's rating by her own row."""
-    model = exhibit.after
+    model = exhibit.model_after
     if not isinstance(model, OwnersModel):
         return exhibit.skip(NAME, "nothing that is published has a row a person")
     data = exhibit.stage.after

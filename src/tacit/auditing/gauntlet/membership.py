@@ -21,7 +21,7 @@ def attack(exhibit: Exhibit) -> Cell:
     linked = np.empty(CANARIES)
     for j in range(CANARIES):
         first_item = int(stage.first[j])
-        liked = exhibit.told(exhibit.after, {first_item: HIGH})[stage.second[j]]
-        disliked = exhibit.told(exhibit.after, {first_item: LOW})[stage.second[j]]
+        liked = exhibit.predictions(exhibit.model_after, {first_item: HIGH})[stage.second[j]]
+        disliked = exhibit.predictions(exhibit.model_after, {first_item: LOW})[stage.second[j]]
         linked[j] = liked - disliked
     return exhibit.guessed(NAME, linked, stage.pairs)

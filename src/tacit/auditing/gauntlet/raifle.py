@@ -111,7 +111,7 @@ def choose_states(exhibit: Exhibit, method: Method) -> AskedRounds:
     secret = np.isin(liked.item, stage.single)
     server_ratings = replace(liked, value=np.where(secret, LOW, liked.value).astype(np.float32))
     run = _run(exhibit, method, server_ratings)
-    plan, state = run.settled.plan, run.first()
+    plan, state = run.settled.plan, run.first_state()
     if isinstance(state, ProfileState):
         return _profiles(exhibit, run, state)
     rounds: list[Round] = []

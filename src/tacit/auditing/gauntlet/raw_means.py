@@ -13,5 +13,5 @@ NAME = "raw means"
 
 def attack(exhibit: Exhibit) -> Cell:
     """Guess each single canary's coin by the level of her item."""
-    scores = exhibit.told(exhibit.after, {})
+    scores = exhibit.predictions(exhibit.model_after, {})
     return exhibit.guessed(NAME, scores[exhibit.stage.single], exhibit.stage.singles)

@@ -13,5 +13,5 @@ NAME = "reconstruction"
 
 def attack(exhibit: Exhibit) -> Cell:
     """Guess the secret rating of each pair from the known one."""
-    scores = exhibit.second_given_first(exhibit.after)
+    scores = exhibit.second_given_first(exhibit.model_after)
     return exhibit.guessed(NAME, scores, exhibit.stage.pairs)

@@ -13,5 +13,7 @@ NAME = "refreshes"
 
 def attack(exhibit: Exhibit) -> Cell:
     """Guess each single canary's coin by how far her item has moved up."""
-    rises = exhibit.told(exhibit.after, {}) - exhibit.told(exhibit.before, {})
+    rises = exhibit.predictions(exhibit.model_after, {}) - exhibit.predictions(
+        exhibit.model_before, {}
+    )
     return exhibit.guessed(NAME, rises[exhibit.stage.single], exhibit.stage.singles)

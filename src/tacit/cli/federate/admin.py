@@ -38,10 +38,10 @@ def listed(as_json: bool, **o: Any) -> None:
     store = open_store(o)
     try:
         if o["role"] == "recommender":
-            records = store.now(trainings)
+            records = store.write_blocking(trainings)
             facts = [{**record._asdict(), "orders": record.orders._asdict()} for record in records]
         else:
-            facts = [record._asdict() for record in store.now(standing)]
+            facts = [record._asdict() for record in store.write_blocking(standing)]
     finally:
         store.close()
     if as_json:
@@ -65,11 +65,11 @@ def _order(o: dict[str, Any], name: str, value: str) -> None:
         )
     store = open_store(o)
     try:
-        task = store.now(lambda s: control.find_training(s, o["task"]))
+        task = store.write_blocking(lambda s: control.find_training(s, o["task"]))
         if name == "retries":
-            store.now(lambda s: control.retry(s, task))
+            store.write_blocking(lambda s: control.retry(s, task))
         else:
-            store.now(lambda s: control.order(s, task, name, value))
+            store.write_blocking(lambda s: control.order(s, task, name, value))
     finally:
         store.close()
     note(f"ordered for the training {task[:12]}; obeyed within a second or two")
@@ -133,7 +133,7 @@ def give_up(**o: Any) -> None:
         raise SettingError("a recommender gives up by `retry`", remedy="--server aggregator")
     store = open_store(o)
     try:
-        count = store.now(give_up_open)
+        count = store.write_blocking(give_up_open)
     finally:
         store.close()
     note(f"{count} open attempts are given up, and never revealed")
@@ -156,11 +156,11 @@ def ban(devices: tuple[str, ...], label: str | None, undo: bool, **o: Any) -> No
     try:
         targets = list(devices)
         if label is not None:
-            targets += store.now(lambda s: book.of_label(s, label))
+            targets += store.write_blocking(lambda s: book.of_label(s, label))
         if not targets:
             raise SettingError("no device is named", remedy="ids, or --label")
         change = book.unban if undo else book.ban
-        store.now(lambda s: change(s, targets))
+        store.write_blocking(lambda s: change(s, targets))
     finally:
         store.close()
     note(f"{len(targets):,} devices are {'served again' if undo else 'banned'}")

@@ -376,8 +376,7 @@ def _pin(text: str) -> str:
     return pin
 
 
-# What both servers are told on the command line: where they listen, what they keep, whom they
-# enrol.
+# Options that both servers share: where they listen, what they store, whom they enrol.
 
 
 def identity_of(o: dict[str, Any]) -> Identity:
@@ -418,8 +417,7 @@ def limits_of(o: dict[str, Any]) -> Limits:
     )
 
 
-# A server listens: with TLS or on loopback, for devices at one port and for operators at
-# another.
+# Listening: with TLS or on loopback, devices at one port and operators at another.
 
 
 def check_secure(o: dict[str, Any]) -> None:
@@ -486,7 +484,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise SettingError(f"{host}:{port} cannot be listened on: {error.strerror}") from None
 
 
-# `--also FILE`: further trainings of one recommender, each by what it has of its own.
+# `--also FILE`: further trainings of one recommender, each with its own options.
 #
 #     [[training]]
 #     method = "popularity"

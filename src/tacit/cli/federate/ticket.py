@@ -89,14 +89,14 @@ def ticket(as_json: bool, **o: Any) -> None:
     tickets = list[str]()
     try:
         if o["take_back"]:
-            gone = store.now(lambda s: book.revoke(s, label))
+            gone = store.write_blocking(lambda s: book.revoke(s, label))
             note(f"{gone:,} tickets of {label} were taken back")
         if o["most"] is not None:
-            store.now(lambda s: book.limit_label(s, label, o["most"]))
+            store.write_blocking(lambda s: book.limit_label(s, label, o["most"]))
         if o["count"]:
             tickets = book.new_tickets(o["count"])
-            store.now(lambda s: book.keep_tickets(s, tickets, label, o["days"]))
-        labels = store.now(book.labels)
+            store.write_blocking(lambda s: book.keep_tickets(s, tickets, label, o["days"]))
+        labels = store.write_blocking(book.labels)
     finally:
         store.close()
     if o["out"] and tickets:

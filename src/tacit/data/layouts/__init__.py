@@ -85,10 +85,10 @@ def detect(bundle: Bundle) -> tuple[Layout | None, list[Stream]]:
     )
 
 
-def ambiguous(bundle: Bundle, one: Stream, other: Stream) -> DataError:
+def ambiguous(bundle: Bundle, first_stream: Stream, second_stream: Stream) -> DataError:
     """Never choose for the owner: a fit on the wrong people is paid for all the same."""
     return DataError(
-        f"it holds more than one set of ratings: {one.label} and {other.label}",
+        f"it holds more than one set of ratings: {first_stream.label} and {second_stream.label}",
         place=bundle.label,
         remedy="name the file or folder that you mean",
     )

@@ -85,7 +85,7 @@ def read_jester(parts: list[Stream], table: Table) -> None:
 
 def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The line and the numbers of each row; a header line is skipped."""
-    data = part.whole(MOST, "a matrix of ratings")
+    data = part.read_all(MOST, "a matrix of ratings")
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     texts = decode(data, part.label).split("\n")
@@ -124,8 +124,8 @@ def read_matrix(part: Stream) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 def _fields(text: str, delimiter: str, label: str, line: int) -> list[str]:
     try:
         return fields_of(text, delimiter)
-    except Misquoted as found:
-        raise misquoted(label, line, found) from None
+    except Misquoted as error:
+        raise misquoted(label, line, error) from None
 
 
 def numbers(fields: list[str], label: str, line: int) -> NDArray[np.float64]:

@@ -92,8 +92,8 @@ class _Batch:
         self.blocks = []
         return self
 
-    def place(self, byte: int) -> str:
-        file_start = next(begin for begin in reversed(self.files) if begin.byte <= byte)
+    def location(self, byte: int) -> str:
+        file_start = next(start for start in reversed(self.files) if start.byte <= byte)
         lines_before = self.data.count(b"\n", file_start.byte, byte)
         return format_location(file_start.label, file_start.line + lines_before)
 
@@ -142,7 +142,7 @@ class _Builder:
 
     def add(self, batch: _Batch, parsed: Parsed) -> None:
         if parsed.kind:
-            raise fault(parsed.kind, batch.place(parsed.byte), self.schema)
+            raise fault(parsed.kind, batch.location(parsed.byte), self.schema)
         user, start = parsed.user, parsed.start
         items = np.concatenate([[self.current], parsed.section])  # a batch may begin inside an item
         lengths = np.diff(np.concatenate([[0], start, [user.size]]))
@@ -181,7 +181,7 @@ class _Builder:
                 at = -1
                 for _ in range(line):
                     at = batch.data.index(b"\n", at + 1)
-                return batch.place(at + 1)
+                return batch.location(at + 1)
             line -= count
         return "in a file that changed"
 

@@ -43,9 +43,9 @@ class BareFile:
         """Put the bytes of an array somewhere."""
         remaining = memoryview(data).cast("B")
         while remaining:
-            written = os.pwrite(self.number, remaining[:MOST], offset)
-            remaining = remaining[written:]
-            offset += written
+            bytes_written = os.pwrite(self.number, remaining[:MOST], offset)
+            remaining = remaining[bytes_written:]
+            offset += bytes_written
 
     def read(self, out: Any, offset: int) -> int:
         """Fill an array from somewhere; how many bytes were there."""

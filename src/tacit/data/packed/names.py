@@ -24,7 +24,7 @@ class Names(Sequence[str]):
         """The bytes that `names_of` reads."""
         raise NotImplementedError
 
-    def one(self, index: int) -> str:
+    def id_at(self, index: int) -> str:
         """The id of one person."""
         raise NotImplementedError
 
@@ -35,11 +35,11 @@ class Names(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | list[str]:
         """One id, or a list of some."""
         if isinstance(index, slice):
-            return [self.one(k) for k in range(*index.indices(len(self)))]
+            return [self.id_at(k) for k in range(*index.indices(len(self)))]
         size = len(self)
         if not -size <= index < size:
             raise IndexError(index)
-        return self.one(index % size)
+        return self.id_at(index % size)
 
 
 class Numbers(Names):
@@ -53,7 +53,7 @@ class Numbers(Names):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def one(self, index: int) -> str:
+    def id_at(self, index: int) -> str:
         """As it is written."""
         return str(int(self.numbers[index]))
 
@@ -81,7 +81,7 @@ class Texts(Names):
     def __len__(self) -> int:
         return len(self.ends)
 
-    def one(self, index: int) -> str:
+    def id_at(self, index: int) -> str:
         """As it is written."""
         start = int(self.ends[index - 1]) if index else 0
         return self.data[start : int(self.ends[index])].decode()

@@ -254,7 +254,7 @@ def shape_of(ratings: Ratings) -> RecordShape:
 
 def write_pack(ratings: Ratings, target: Path) -> None:
     """Ratings in memory as a packed file, with people of the table who have none."""
-    ratings = ratings.whole()
+    ratings = ratings.with_everyone()
     with PackWriter(target, shape_of(ratings)) as writer:
         cells = Numbered(ratings.item, ratings.value, ratings.time)
         writer.add(np.diff(ratings.ptr), cells)

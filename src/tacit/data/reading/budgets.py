@@ -36,14 +36,14 @@ def read_budgets(path: str | Path) -> Budgets:
         if len(cells) <= max(user, epsilon) or not is_number(cells[epsilon]):
             raise DataError(
                 "this line has no person with a budget",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy="write user,epsilon on each line",
             )
         person_id, budget = clean(cells[user]), float(cells[epsilon])
         if budget < 0:
             raise DataError(
                 "a budget below 0",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy="give each person an epsilon of 0 or more; 0 leaves her out",
             )
         epsilons[person_id] = min(budget, epsilons.get(person_id, budget))

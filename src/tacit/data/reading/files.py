@@ -84,7 +84,7 @@ class Stream:
         with self.open() as stream:
             return stream.read(size)
 
-    def whole(self, limit: int, kind: str) -> bytes:
+    def read_all(self, limit: int, kind: str) -> bytes:
         """All bytes of a file that is small enough to be read at once."""
         with self.open() as stream:
             data = stream.read(limit + 1)

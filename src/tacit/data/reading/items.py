@@ -156,7 +156,7 @@ def movielens_100k(part: Stream) -> SmallTable:
         if len(cells) != 24:
             raise DataError(
                 f"{len(cells)} fields instead of 24",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy="see MovieLens 100K",
             )
         marked = [name for name, flag in zip(GENRES_100K, cells[5:], strict=True) if flag == "1"]
@@ -181,8 +181,8 @@ def catalogue(sheet: SmallTable, columns: ItemColumns | None = None) -> Catalogu
     titles = column(sheet, positions["title"])
     tags, tagged = tag_matrix(sheet, column(sheet, positions["tags"]))
     check_texts(sheet, ids, titles, tags, header)
-    taken = [at for role_positions in positions.values() for at in role_positions]
-    remaining = [k for k, at in enumerate(header) if k not in taken and at]
+    used_positions = [at for role_positions in positions.values() for at in role_positions]
+    remaining = [k for k, at in enumerate(header) if k not in used_positions and at]
     numbers, numeric = numeric_columns(sheet, remaining)
     return Catalogue(
         ids,
@@ -204,16 +204,16 @@ def unique_ids(sheet: SmallTable, at: int) -> list[str]:
         if not name:
             raise DataError(
                 "an item without an id",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy="complete or remove the line",
             )
         if controlled(cells[at]):
-            raise control_fault(sheet.where(line))
+            raise control_fault(sheet.locate(line))
         first_line = lines.setdefault(name, line)
         if first_line != line:
             raise DataError(
                 f"the id of {sheet.unit} {first_line} is repeated",
-                place=sheet.where(line),
+                place=sheet.locate(line),
                 remedy=f"give every item one row{_hint(sheet)}",
             )
     return list(lines)
@@ -315,7 +315,7 @@ def numeric_columns(
     return names, matrix.T.astype(np.float32)
 
 
-# Which column of a catalogue is which: the caller's own say, else the usual names.
+# Roles of a catalogue's columns: as the caller declares them, else by the usual names.
 
 
 def requested_columns(columns: ItemColumns) -> list[str]:
@@ -340,16 +340,16 @@ def roles_of(
             )
         if requested and not missing:
             positions[role] = [plainly.index(name) for name in requested]
-    taken = {at for role_positions in positions.values() for at in role_positions}
+    used_positions = {at for role_positions in positions.values() for at in role_positions}
     for role, usual in ROLES.items():
         if role in positions:
             continue
         candidates = (plainly.index(name) for name in usual if name in plainly)
-        positions[role] = [at for at in candidates if at not in taken][:1]
+        positions[role] = [at for at in candidates if at not in used_positions][:1]
     if not positions["id"]:
         raise DataError(
             "missing column: the header names no item",
-            place=sheet.where(1),
+            place=sheet.locate(1),
             remedy="name the column of ids `id`, or as --columns item=NAME says it",
         )
     return positions

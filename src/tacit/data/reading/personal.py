@@ -53,7 +53,7 @@ def read_personal(
 def read_names(path: str | Path) -> list[str]:
     """Items that a file lists, one a line."""
     part = only_part(path)
-    text = decode(part.whole(OWN.most, OWN.what), part.label)
+    text = decode(part.read_all(OWN.most, OWN.what), part.label)
     return [clean(line.strip().strip('"')) for line in text.split("\n")]
 
 
@@ -119,7 +119,7 @@ def _refuse_several(sheet: SmallTable, user: str | int | None) -> None:
         raise DataError(
             f"this file holds the ratings of many people (column `{sheet.header[at]}`), and "
             "a list is for one",
-            place=sheet.where(1),
+            place=sheet.locate(1),
             remedy="everyone's lists: --people FILE --out lists.csv; for one person keep "
             "only that person's rows",
         )
@@ -128,7 +128,7 @@ def _refuse_several(sheet: SmallTable, user: str | int | None) -> None:
 def _missing(sheet: SmallTable, role: str) -> DataError:
     return DataError(
         f"missing column: there is no {role}",
-        place=sheet.where(1),
+        place=sheet.locate(1),
         remedy=f"say which it is (--columns {role}=NAME), or begin the file with the line "
         "item,rating and give each item's id or title",
     )
@@ -141,15 +141,15 @@ def parse_row(
     last_position = max(item, rating if rating is not None else 0)
     if len(cells) <= last_position:
         message = f"too few fields: {len(cells)} instead of {last_position + 1}"
-        raise DataError(message, place=sheet.where(line), remedy="complete or remove the line")
+        raise DataError(message, place=sheet.locate(line), remedy="complete or remove the line")
     if sheet.header is not None and any(cells[len(sheet.header) :]):
         message = f"too many fields: {len(cells)} instead of {len(sheet.header)}"
         raise DataError(
-            message, place=sheet.where(line), remedy="put quotes around a title that holds a comma"
+            message, place=sheet.locate(line), remedy="put quotes around a title that holds a comma"
         )
     if not cells[item]:
         raise DataError(
-            "no item", place=sheet.where(line, item + 1), remedy="complete or remove the line"
+            "no item", place=sheet.locate(line, item + 1), remedy="complete or remove the line"
         )
     value: float | None = None
     if rating is not None:
@@ -157,19 +157,21 @@ def parse_row(
         if not is_number(text):
             fault = "text where a number belongs" if cells[rating] else "no rating"
             remedy = "give each rating as a number; put quotes around a title that holds a comma"
-            raise DataError(fault, place=sheet.where(line, f"{rating + 1} (rating)"), remedy=remedy)
+            raise DataError(
+                fault, place=sheet.locate(line, f"{rating + 1} (rating)"), remedy=remedy
+            )
         value = float(text)
         if not isfinite(value):
             raise DataError(
                 "the rating is too large to be a number",
-                place=sheet.where(line, f"{rating + 1} (rating)"),
+                place=sheet.locate(line, f"{rating + 1} (rating)"),
                 remedy="give each rating as a number",
             )
     moment = None
     if time is not None and time < len(cells) and cells[time]:
         moment = seconds(cells[time])
         if moment is None:
-            raise time_fault(sheet.where(line, f"{time + 1} (time)"), text=cells[time])
+            raise time_fault(sheet.locate(line, f"{time + 1} (time)"), text=cells[time])
     return PersonalRating(cells[item], value, moment, line)
 
 

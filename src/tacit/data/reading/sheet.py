@@ -69,7 +69,7 @@ class SmallTable:
 
     __repr__ = shapes
 
-    def where(self, line: int, column: str | int | None = None) -> str:
+    def locate(self, line: int, column: str | int | None = None) -> str:
         """The place of a cell, for an error."""
         if self.unit == "line":
             return format_location(self.label, line, column)
@@ -159,7 +159,7 @@ def read_sheet(
     """A text or parquet file as a sheet. `encoding` None: UTF-8, or an error that names the
     line. `by_line`: a row is one line, and the first line shows the delimiter: for what is not
     public."""
-    data = part.whole(size.most, size.what)
+    data = part.read_all(size.most, size.what)
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise spreadsheet(part.label)
     if data[:4] == b"PAR1":
@@ -245,7 +245,7 @@ def text_of(part: Stream) -> str:
 
 def encoding_of(part: Stream) -> str:
     """UTF-8 if it is; else Latin-1, in which the older data sets are written."""
-    data = part.whole(CATALOGUE.most, CATALOGUE.what)
+    data = part.read_all(CATALOGUE.most, CATALOGUE.what)
     try:
         data.decode()
     except UnicodeDecodeError:

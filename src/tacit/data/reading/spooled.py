@@ -171,12 +171,12 @@ class _Sorting:
         alive = np.zeros(len(self.people.names), np.bool_)
         try:
             with PackWriter(target, shape) as writer:
-                for first, last, rows in buckets.each():
+                for first, last, rows in buckets.buckets():
                     counts, cells = self._sorted(rows, first, last)
                     has_ratings = counts > 0
                     alive[first:last] = has_ratings
                     writer.add(counts, cells)  # who takes part follows from the table
-                    self._tell(last, len(alive), "sort")
+                    self._report_progress(last, len(alive), "sort")
                 self._check_left(writer.cells, int(alive.sum()))
                 facts = facts_of(self.schema, self._noted())
                 writer.finish(self.people.names, self.item_names, facts)
@@ -191,7 +191,7 @@ class _Sorting:
         message = f"dropped {format_count(self.below, 'rating')} below {threshold:g}"
         return replace(self.notes, messages=(*self.notes.messages, message))
 
-    def _tell(self, completed: int, total: int, stage: str) -> None:
+    def _report_progress(self, completed: int, total: int, stage: str) -> None:
         if self.table.told is not None:
             self.table.told(completed, total, stage)
 
@@ -227,7 +227,7 @@ class _Sorting:
                 dropped += int(len(rows) - np.count_nonzero(listed))
                 rows = rows[listed]
             buckets.add(rows)
-            self._tell(start + PIECE, users.size, "distribute")
+            self._report_progress(start + PIECE, users.size, "distribute")
         self.notes = replace(self.notes, dropped_items=dropped)
         users.close()
         table.spools["item"].close()
@@ -298,7 +298,7 @@ def coded(column: IdColumn) -> Coded:
     return Coded(Numbers(ids), ranked)
 
 
-# Rows that are too many for memory: columns in scratch files, sorted by person in buckets.
+# Tables larger than memory: columns in scratch files, sorted by person in buckets.
 #
 # 1. Blocks are appended to one scratch file for each column as they come.
 # 2. When all ids are known, rows go into buckets, each of some people one after the other and
@@ -388,7 +388,7 @@ class RowBuckets:
                 file.add(rows[first:last])
             first = last
 
-    def each(self) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    def buckets(self) -> Iterator[tuple[int, int, NDArray[Any]]]:
         """The first person of each bucket, the one after its last, and its rows."""
         for index, file in enumerate(self.files):
             first, last = int(self.edges[index]), int(self.edges[index + 1])

@@ -58,7 +58,7 @@ class Table:
         try:
             if rating is not None:
                 values = numbers_of(rating, self.decimal)
-            keep = self._kept(values)
+            keep = self._retained_rows(values)
         except Fault as fault:
             faults.append(fault)
         try:
@@ -96,7 +96,7 @@ class Table:
         """A block whose ids are plain integers."""
         if time is not None and (time > LATEST).any():
             raise Fault(int((time > LATEST).argmax()), "time")
-        keep = self._kept(values)
+        keep = self._retained_rows(values)
         if keep is not None:
             user = user[keep]
             item = item[keep]
@@ -119,7 +119,7 @@ class Table:
         if self.keep_lines and lines is not None:
             self.lines.add(lines)
 
-    def _kept(self, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    def _retained_rows(self, values: NDArray[np.float64]) -> NDArray[np.bool_] | None:
         """Which rows are ratings to keep (None: all); a Fault at the first off the scale."""
         self.rows += values.size
         present = values != self.absent if self.absent is not None else np.True_

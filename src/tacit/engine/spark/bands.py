@@ -86,7 +86,7 @@ class AddBands:
     __repr__ = shapes
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `wire.ROW`."""
+        """Sum the bands of each place; yields rows of `wire.ROW`."""
         return batches_of(self._rows(batches))
 
     @guarded

@@ -78,16 +78,16 @@ class Code:
 
         user = cleaned(batch.column("user"))
         names = cleaned(batch.column("item"))
-        item = listed.places(names)
+        item = listed.catalogue_rows(names)
         value = np.ones(batch.num_rows, np.float32)
         time = np.zeros(batch.num_rows, np.int64)
         if self.timed:
             item = self._timed(batch.column("time"), time, item)
         if self.rated:
             item = self._rated(batch.column("value"), value, item)
-        for each, role in ((names, "item"), (user, "user")):
+        for ids, role in ((names, "item"), (user, "user")):
             item[flags(is_controlled(batch.column(role)))] = -8
-            item[flags(is_empty(each))] = -3 if role == "item" else -2
+            item[flags(is_empty(ids))] = -3 if role == "item" else -2
         if FAULT in batch.schema.names:  # as the lines of a text were read
             fault = batch.column(FAULT).to_numpy(zero_copy_only=False)
             item[fault < 0] = fault[fault < 0]
@@ -140,7 +140,7 @@ class ListedIds:
     ids: Any
     place: NDArray[np.int32]
 
-    def places(self, names: Any) -> NDArray[np.int32]:
+    def catalogue_rows(self, names: Any) -> NDArray[np.int32]:
         """The place of each item in the catalogue; `UNLISTED` where it has none."""
         import pyarrow.compute as pc
 
@@ -221,7 +221,7 @@ def is_controlled(ids: Any) -> Any:
 
 
 def is_empty(ids: Any) -> Any:
-    """Which cells have no id."""
+    """Mask of the cells without an id: null or the empty text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -243,7 +243,7 @@ class IdRows:
     __repr__ = shapes
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `name` and `count`."""
+        """Yields each new id once (`name`), and at the end the number of rows (`count`)."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -40,7 +40,7 @@ class Crowded:
 
     @classmethod
     def read(cls, data: bytes | memoryview) -> Crowded:
-        """From its bytes."""
+        """Inverse of `write`."""
         arrays = unpack_arrays(data)
         personal = {
             name.removeprefix(KEPT): array

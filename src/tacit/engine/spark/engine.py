@@ -45,7 +45,7 @@ GRAM_CELLS = 1 << 26
 
 
 class Spark:
-    """See the module."""
+    """Rounds over a table on a cluster: partitions clip and sum, the driver adds noise."""
 
     name = "spark"
     like = ""
@@ -77,8 +77,7 @@ class Spark:
 
     @property
     def people(self) -> int:
-        """How many people there are."""
-        return self._there().people
+        return self._packed_blocks().people
 
     def align(self, items: Catalogue) -> None:
         """Put the ratings over the rows of a public catalogue, as blocks of people."""
@@ -86,7 +85,7 @@ class Spark:
 
     def limit(self, max_ratings: int) -> None:
         """Keep at most so many ratings of a person, chosen by a fresh secret."""
-        self._there()
+        self._packed_blocks()
         work = Limit(max_ratings, fresh_key(), self._n_items)
         self._replace(self._blocks.mapInArrow(work, ROW).persist())
 
@@ -98,8 +97,7 @@ class Spark:
         )
 
     def fingerprint(self) -> bytes:
-        """What tells one set of people from another."""
-        return self._there().mark
+        return self._packed_blocks().mark
 
     def check(self, plan: Plan) -> None:
         """Refuse, before anything is paid, a plan that cannot be run here."""
@@ -122,7 +120,7 @@ class Spark:
 
     # -------------------------------------------------------------- blocks of people
 
-    def _there(self) -> PackedBlocks:
+    def _packed_blocks(self) -> PackedBlocks:
         """The blocks, made when they are first asked for."""
         if self._packed is None:
             self._take(self.ratings.items)
@@ -145,7 +143,7 @@ class Spark:
     def run(self, round_: Round, state: State, charge: Charge) -> Mapping[str, Released]:
         """Sum on the cluster, then noise and release part by part."""
         self._check_round(round_)
-        self._there()
+        self._packed_blocks()
         work = self._work(round_, state)
         contributions = self._blocks.mapInArrow(work, ROW)
         if round_.personal:
@@ -177,7 +175,7 @@ class Spark:
 
     def sums(self, round_: Round, state: State) -> dict[str, NDArray[np.int64]]:
         """The exact sums of a round, which are private; nothing is released."""
-        self._there()
+        self._packed_blocks()
         work = self._work(round_, state)
         return self._sums(round_, self._blocks.mapInArrow(work, ROW))
 
@@ -229,9 +227,10 @@ class Spark:
 
     @property
     def partitions(self) -> int:
-        """Of the blocks, about."""
+        """Number of partitions for sums: at least one a core, and about `PARTITION` cells in
+        each."""
         spark = self.ratings.frame.sparkSession
-        return max(cores_of(spark), -(-self._there().cells // PARTITION))
+        return max(cores_of(spark), -(-self._packed_blocks().cells // PARTITION))
 
     # ----------------------------------------------------------------------- matrices
 
@@ -270,10 +269,12 @@ class Spark:
     @property
     def _gram_tasks(self) -> int:
         """Tasks that each hold the bounded rows of their people."""
-        return max(cores_of(self.ratings.frame.sparkSession), -(-self._there().cells // GRAM_CELLS))
+        return max(
+            cores_of(self.ratings.frame.sparkSession), -(-self._packed_blocks().cells // GRAM_CELLS)
+        )
 
     def _added(self, part: Part, products: Any) -> Iterator[WireRow]:
-        """The finished bands, each once."""
+        """The finished bands of a product, each once; two of the same place stop the fit."""
         bands = -(-part.size // rows_of_band(part.size))
         added = products.repartition(-(-bands // PER_PARTITION), "place").mapInArrow(
             AddBands(), ROW

@@ -48,7 +48,7 @@ def digests(ids: Iterable[str], key: bytes) -> Digests:
     return np.frombuffer(bytes(out), np.uint8).reshape(-1, WIDE)
 
 
-def words(key: bytes, people: Digests) -> NDArray[np.uint64]:
+def secret_words(key: bytes, people: Digests) -> NDArray[np.uint64]:
     """A secret word for each of these people."""
     cipher = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
     hashed = cipher.update(np.ascontiguousarray(people).tobytes())
@@ -61,7 +61,7 @@ def cell_words(
     """A secret word for each rating: of its person (a row of `people`) and its item."""
     cells = np.ascontiguousarray(people).view(np.uint64).reshape(-1, 2)[owner]
     cells[:, 0] ^= item.astype(np.uint64)
-    return words(key, cells.view(np.uint8).reshape(-1, WIDE))
+    return secret_words(key, cells.view(np.uint8).reshape(-1, WIDE))
 
 
 def mark_of(ids: Iterable[str]) -> int:

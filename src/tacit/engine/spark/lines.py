@@ -56,16 +56,16 @@ class LineRows:
             columns = self._columns(b"\n".join(lines) + b"\n", reader)
         except DataError:
             columns = {role: [] for role in self.roles.used()}
-            for place, line in enumerate(lines):
-                faults[place] = self._alone(line, reader, columns)
-        made = {COLUMNS[role]: pa.array(cells, pa.string()) for role, cells in columns.items()}
-        return pa.RecordBatch.from_pydict(made | {FAULT: pa.array(faults, pa.int32())})
+            for position, line in enumerate(lines):
+                faults[position] = self._read_line(line, reader, columns)
+        arrays = {COLUMNS[role]: pa.array(cells, pa.string()) for role, cells in columns.items()}
+        return pa.RecordBatch.from_pydict(arrays | {FAULT: pa.array(faults, pa.int32())})
 
     def _columns(self, data: bytes, reader: BlockReader) -> dict[str, list[Any]]:
-        found = reader.columns(reader.readable(data, 1), 1)
-        return {role: cells.to_list() for role, cells in found.items()}
+        columns = reader.columns(reader.readable(data, 1), 1)
+        return {role: cells.to_list() for role, cells in columns.items()}
 
-    def _alone(self, line: bytes, reader: BlockReader, columns: dict[str, list[Any]]) -> int:
+    def _read_line(self, line: bytes, reader: BlockReader, columns: dict[str, list[Any]]) -> int:
         """One line, where some line of its block cannot be read; what is wrong with it."""
         fault = 0
         cells: dict[str, list[Any]] = {role: [None] for role in columns}
@@ -76,6 +76,6 @@ class LineRows:
             fault = NO_TEXT
         except DataError:
             fault = UNREAD
-        for role, found in cells.items():
-            columns[role] += found[:1]
+        for role, cell in cells.items():
+            columns[role] += cell[:1]
         return fault

@@ -32,7 +32,7 @@ class Listing:
     maker: ListMaker = field(repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `COLUMNS`."""
+        """Recommend for the people of a partition; yields rows of `COLUMNS`."""
         import pyarrow as pa
 
         facts = PartitionFacts()
@@ -79,6 +79,6 @@ def write_lists(ratings: SparkRatings, maker: ListMaker, out: str, *, overwrite:
     with spark_errors("wrote the lists"):
         mode = "overwrite" if overwrite else "errorifexists"
         lists.write.mode(mode).parquet(out)
-        written = rows.sparkSession.read.parquet(out)
-        count = written.agg(sql.count_distinct("person").alias("n")).collect()
+        stored_lists = rows.sparkSession.read.parquet(out)
+        count = stored_lists.agg(sql.count_distinct("person").alias("n")).collect()
     return int(count[0].n)

@@ -51,14 +51,14 @@ class Pack:
     """People who are left out."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Blocks, and in the end what the partition tells of itself."""
+        """Yields packed blocks, then one row of facts about the partition."""
         return batches_of(self._rows(batches))
 
     @guarded
     def _rows(self, batches: Iterator[Any]) -> Iterator[WireRow]:
         facts = PartitionFacts()
         for runs in self.runs(batches, CELLS, facts):
-            block = self._kept(*self.cells(runs, facts), facts)
+            block = self._build_crowd(*self.cells(runs, facts), facts)
             if block is not None:
                 yield WireRow(BLOCK, 0, 0, block.write(self.n_items))
         yield facts_row(facts.facts())
@@ -89,7 +89,7 @@ class Pack:
         facts.facts_["duplicates"] += repeats
         return PeopleCells(names, ptr, cells)
 
-    def _kept(
+    def _build_crowd(
         self, names: list[str], ptr: Any, cells: RowsRead, facts: PartitionFacts
     ) -> Crowded | None:
         """The ratings that count, and the people who have any."""
@@ -173,7 +173,7 @@ class PartitionFacts:
             yield batch.filter(pa.array(~away))
 
     def facts(self) -> dict[str, Any]:
-        """For the driver."""
+        """Counts, faults and fingerprint of a partition, as the driver adds them up."""
         return {
             "facts": dict(self.facts_),
             "faults": dict(self.faults),

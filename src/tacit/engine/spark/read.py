@@ -63,18 +63,18 @@ def read_table(
     """Ratings from a path of csv or parquet that Spark reads, or from a table of Spark.
     Options as for `tacit.read`; `threads` is for a session on this machine."""
     label = FRAME
-    written = DeclaredText(header, delimiter, dates, decimal, encoding)
+    declared_text = DeclaredText(header, delimiter, dates, decimal, encoding)
     likes = positive is not None and positive is not False
     lines: ClusterText | None = None
     if isinstance(source, str):
         label = str(source)
         if label.lower().endswith(TEXT):
-            written.refuse("a table of a cluster, which is UTF-8", "encoding")
-            lines = _lines(label, session(threads), written)
+            declared_text.refuse("a table of a cluster, which is UTF-8", "encoding")
+            lines = _lines(label, session(threads), declared_text)
         else:
             source = _open(label, session(threads))
     if lines is None:
-        written.refuse("a table of columns", "header", "delimiter", "encoding")
+        declared_text.refuse("a table of columns", "header", "delimiter", "encoding")
         names, named, width = source.columns, True, len(source.columns)
     else:
         names, named, width = lines.header, False, lines.dialect.width
@@ -94,7 +94,7 @@ def read_table(
         Notes(columns=describe_columns(roles, names, columns)),
         label,
         rows=facts.rows,
-        written=written,
+        written=declared_text,
     )
 
 
@@ -115,25 +115,27 @@ class ClusterText(NamedTuple):
         columns = {**roles.used()}
         names = {"user": "user", "item": "item", "rating": "value", "time": "time"}
         kinds = [f"{names[role]} string" for role in columns]
-        read = LineRows(self.dialect, roles, self.first)
+        line_rows = LineRows(self.dialect, roles, self.first)
         with spark_errors("opened the text"):
-            return self.frame.mapInArrow(read, ", ".join([*kinds, f"{FAULT} int"]))
+            return self.frame.mapInArrow(line_rows, ", ".join([*kinds, f"{FAULT} int"]))
 
 
-def _lines(path: str, spark: Any, written: DeclaredText) -> ClusterText:
+def _lines(path: str, spark: Any, source_format: DeclaredText) -> ClusterText:
     """The lines of a text. Only the header, which is nobody's row, comes to the driver: the
     first line of each file. Without a header the driver looks at none."""
     with spark_errors(f"opened {path}"):
         frame = spark.read.text(path)
         usual = "\t" if ".tsv" in path.lower() else ","
-        if written.header is False:
-            return ClusterText(frame, "", None, Dialect(written.delimiter or usual, MOST_FIELDS))
-        found = frame.filter("trim(value) != ''").first()
-    if found is None:
+        if source_format.header is False:
+            return ClusterText(
+                frame, "", None, Dialect(source_format.delimiter or usual, MOST_FIELDS)
+            )
+        first_row = frame.filter("trim(value) != ''").first()
+    if first_row is None:
         raise DataError("the file is empty", place=path, remedy="give a table with rows")
-    first = str(found[0])
+    first = str(first_row[0])
     text = first.removeprefix("\ufeff")
-    delimiter = written.delimiter or delimiter_of(text)
+    delimiter = source_format.delimiter or delimiter_of(text)
     try:
         header = fields_of(text, delimiter)
     except Misquoted as fault:
@@ -149,7 +151,7 @@ class TableFacts(NamedTuple):
 
 
 def _open(path: str, spark: Any) -> Any:
-    """A table at a path."""
+    """The parquet table at a path; errors of Spark become errors with a remedy."""
     if path.endswith(".tacit"):
         raise SettingError(
             "a packed file is for one machine",

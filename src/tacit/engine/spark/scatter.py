@@ -60,7 +60,7 @@ class Scatter:
     """One for each partition."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `wire.ROW`."""
+        """Send each cell to the partition of its person; yields rows of `wire.ROW`."""
         return batches_of(self._rows(batches))
 
     @guarded
@@ -71,12 +71,12 @@ class Scatter:
             held.append(batch)
             count += batch.num_rows
             if count >= HELD:
-                yield from self._sent(held)
+                yield from self._rows_by_partition(held)
                 held, count = [], 0
         if held:
-            yield from self._sent(held)
+            yield from self._rows_by_partition(held)
 
-    def _sent(self, held: list[Any]) -> Iterator[WireRow]:
+    def _rows_by_partition(self, held: list[Any]) -> Iterator[WireRow]:
         import pyarrow as pa
 
         table = pa.Table.from_batches(held).combine_chunks()
@@ -148,7 +148,7 @@ def _within(numbers: NDArray[Any], bits: int) -> bool:
 
 
 def table_of(words: NDArray[np.uint64]) -> Any:
-    """What `words_of` was given."""
+    """Inverse of `words_of`: a table of cells."""
     import pyarrow as pa
 
     rated = words >> np.uint64(VALUE_BITS)
@@ -235,8 +235,7 @@ def _turned(word: int, bits: int) -> int:
     return (word << bits | word >> 32 - bits) & WORD
 
 
-# Ratings in quarters of a point, a byte each: stars, half stars and quarters, as nearly all
-# ratings are.
+# Ratings coded in one byte as quarters of a point, which fits nearly all scales.
 
 
 def in_quarters(value: NDArray[np.float32]) -> NDArray[np.uint8] | None:

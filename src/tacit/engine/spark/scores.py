@@ -41,7 +41,7 @@ class Judge:
     schema: Schema
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `wire.ROW`."""
+        """Score held-out ratings; yields rows of `wire.ROW`."""
         return batches_of(self._rows(batches))
 
     @guarded

@@ -85,7 +85,7 @@ class SparkRatings:
         return replace(self, apart=held_out, judged=judged, made={})
 
     def without(self, people: Iterable[str]) -> SparkRatings:
-        """The ratings of all others."""
+        """The ratings of everybody but `people`."""
         left_out = self.left_out | frozenset(people)
         return replace(self, left_out=left_out, made={})
 
@@ -218,7 +218,7 @@ class SparkRatings:
 
 
 def let_go(blocks: Any) -> None:
-    """Nobody needs these blocks any more."""
+    """Free cached blocks; a failure to do so is ignored."""
     try:
         blocks.unpersist()
     except Exception:  # noqa: BLE001

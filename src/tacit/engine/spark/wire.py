@@ -32,7 +32,8 @@ CODED = 5
 
 
 class WireRow(NamedTuple):
-    """One row of such a table."""
+    """One row of the tables that partitions exchange; `place` is where its data belong in the
+    part."""
 
     kind: int
     part: int
@@ -80,7 +81,7 @@ def narrow(sums: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def facts_row(facts: Mapping[str, Any]) -> WireRow:
-    """What a partition says of itself."""
+    """Facts of a partition for the driver, as JSON."""
     return WireRow(TOLD, 0, 0, json.dumps(facts).encode())
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.data.schema import Schema
 from tacit.engine.gram import Factors
 from tacit.engine.spark.crowd import Crowded
-from tacit.engine.spark.keys import words
+from tacit.engine.spark.keys import secret_words
 from tacit.engine.spark.wire import (
     BLOCK,
     FACTOR,
@@ -55,11 +55,11 @@ class Partition(Threads):
 
     def coins(self) -> NDArray[np.uint64]:
         """A secret word for each person and this round."""
-        return words(self._keys.coin, self._digests)
+        return secret_words(self._keys.coin, self._digests)
 
-    def places(self) -> NDArray[np.uint64]:
+    def partition_words(self) -> NDArray[np.uint64]:
         """A secret word for each person, the same through the run."""
-        return words(self._keys.place, self._digests)
+        return secret_words(self._keys.place, self._digests)
 
     def sums(
         self, round_: Round, state: AnyState, factors: Mapping[str, Factors]
@@ -69,8 +69,8 @@ class Partition(Threads):
         return self._sum(round_, state, factors)
 
     @property
-    def kept(self) -> dict[str, NDArray[np.float64]]:
-        """What stays on these people's side."""
+    def personal_state(self) -> dict[str, NDArray[np.float64]]:
+        """State of these people that is never sent to the driver."""
         return self._personal
 
 
@@ -88,7 +88,7 @@ class PartitionWork:
     keys: Keys
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `wire.ROW`."""
+        """Contribute, clip and sum the people of a partition; yields rows of `wire.ROW`."""
         return batches_of(self._rows(batches))
 
     @guarded
@@ -120,7 +120,7 @@ class PartitionWork:
                 for rows in factors[part.name].take():
                     yield WireRow(FACTOR, at, 0, pack_arrays(rows._asdict()))
         if self.round_.personal:
-            updated = replace(block, personal=people.kept)
+            updated = replace(block, personal=people.personal_state)
             yield WireRow(BLOCK, 0, 0, updated.write(self.n_items))
 
 
@@ -134,7 +134,7 @@ class InTurn:
     then: Any
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """What the second makes of it."""
+        """Both steps, the second on the rows of the first."""
         rows: Iterator[Any] = self.then(self.first(batches))
         return rows
 
@@ -146,7 +146,7 @@ class Awake:
     __repr__ = shapes
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The same rows."""
+        """The same rows, after the imports."""
         from importlib import import_module
 
         for name in NEEDED:
@@ -165,7 +165,7 @@ class Limit:
     n_items: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Rows of `wire.ROW`."""
+        """Apply the rating limit to a partition; yields rows of `wire.ROW`."""
         return batches_of(self._rows(batches))
 
     @guarded

@@ -61,7 +61,7 @@ def _arms(evaluation: Evaluation) -> list[Arm]:
 def _person_section(
     evaluation: Evaluation, person: InventedPerson, index: int, arms: list[Arm]
 ) -> str:
-    lists = [evaluation.swept.shown(arm)[index] for arm in arms]
+    lists = [evaluation.swept.example_lists(arm)[index] for arm in arms]
     twin = set(lists[-1]) if arms[-1].epsilon is None else set()
     heads = [
         "without privacy" if arm.epsilon is None else f"epsilon {arm.epsilon:g}" for arm in arms

@@ -242,7 +242,7 @@ def spread(evaluation: Evaluation, metric: str) -> Draw:
             if over is not None:
                 axes.plot(
                     range(10, 100, 10),
-                    _paid(over["deciles"], higher),
+                    _ordered_losses(over["deciles"], higher),
                     color=SERIES[index],
                     marker=MARKERS[index],
                     label=f"epsilon {cell['epsilon']:g}",
@@ -257,7 +257,7 @@ def spread(evaluation: Evaluation, metric: str) -> Draw:
     return draw
 
 
-def _paid(deciles: list[float], higher: bool) -> list[float]:
+def _ordered_losses(deciles: list[float], higher: bool) -> list[float]:
     """What people pay, from those who pay least: of what is better when higher, what they
     miss."""
     return [-value for value in reversed(deciles)] if higher else deciles

@@ -113,36 +113,38 @@ def plain_table(evaluation: Evaluation) -> str:
     return "\n\n".join([*tables, *list_words(evaluation)])
 
 
-def list_words(found: Evaluation) -> list[str]:
+def list_words(evaluation: Evaluation) -> list[str]:
     """What each compared method says of its own lists, and what these rows say of them."""
     from tacit.methods import find
 
-    told = []
-    for name in dict.fromkeys(str(cell["method"]) for cell in found.cells):
+    sentences = []
+    for name in dict.fromkeys(str(cell["method"]) for cell in evaluation.cells):
         advice = find(name).better_list
-        if advice and found.metric == "rmse":
-            told += [f"{localize(advice)}.", *_better_here(found, name)]
-    return told
+        if advice and evaluation.metric == "rmse":
+            sentences += [f"{localize(advice)}.", *_better_here(evaluation, name)]
+    return sentences
 
 
-def _better_here(found: Evaluation, name: str) -> list[str]:
+def _better_here(evaluation: Evaluation, name: str) -> list[str]:
     """Which private methods found more in their lists than this one, at the same unit and
     epsilon."""
     best: dict[tuple[str, float], dict[str, float]] = {}
-    for cell in found.cells:
+    for cell in evaluation.cells:
         if cell["epsilon"] is not None and cell[LISTED] is not None:
-            here = best.setdefault((cell["unit"], cell["epsilon"]), {})
-            here[cell["method"]] = max(cell[LISTED], here.get(cell["method"], 0.0))
-    told = []
-    for (unit, epsilon), here in best.items():
-        mine = here.pop(name, None)
-        better = [f"{each} {value:.4f}" for each, value in here.items() if value > (mine or 0.0)]
+            best_scores = best.setdefault((cell["unit"], cell["epsilon"]), {})
+            best_scores[cell["method"]] = max(cell[LISTED], best_scores.get(cell["method"], 0.0))
+    sentences = []
+    for (unit, epsilon), best_scores in best.items():
+        mine = best_scores.pop(name, None)
+        better = [
+            f"{rival} {value:.4f}" for rival, value in best_scores.items() if value > (mine or 0.0)
+        ]
         if mine is not None and better:
-            told.append(
+            sentences.append(
                 f"Here, at epsilon {epsilon:g} and unit {unit}: {LISTED} {mine:.4f} for {name}, "
                 f"{', '.join(better)}."
             )
-    return told
+    return sentences
 
 
 def reference_words(evaluation: Evaluation) -> str:

@@ -272,7 +272,7 @@ def _check(plan: Plan, task: Task) -> None:
     for round_ in plan.rounds:
         for part in round_.parts:
             if part.kind not in (Kind.SUM, Kind.REPORT) or part.is_sequential:
-                raise SettingError(f"{part.words} releases have no federated form")
+                raise SettingError(f"{part.release_kind} releases have no federated form")
     scheme_of(task).check(plan)
 
 

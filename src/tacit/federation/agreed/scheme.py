@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.wire import Announcement, PartLayout, Section, digest, words
+from tacit.federation.protocol.wire import Announcement, PartLayout, Section, digest, to_words
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
 from tacit.noise.portion import portion
@@ -167,7 +167,9 @@ class Scheme(ABC):
         """How a part of a round is sent and summed."""
 
     @abstractmethod
-    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+    def brief(
+        self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes
+    ) -> Briefing:
         """What the devices of an attempt are told. `stored` is what the recommender keeps for
         the scheme, `secret` its own half of the attempt's key."""
 
@@ -242,7 +244,9 @@ class PlainScheme(Scheme):
             spread=spread.number,
         )
 
-    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+    def brief(
+        self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes
+    ) -> Briefing:
         """The public state, the same for everybody."""
         return _CommonBriefing(pack_state(state.packed()))
 
@@ -254,7 +258,7 @@ class PlainScheme(Scheme):
         """Its share of the noise, whatever was announced: the share follows from the task
         that the device itself has assembled."""
         noise = self._noise(path, rows * layout.width)
-        return words(noise, layout.bits).reshape(rows, layout.width)
+        return to_words(noise, layout.bits).reshape(rows, layout.width)
 
     def _noise(self, path: str, count: int) -> NDArray[np.int64]:
         event = self.made.events.get(path)
@@ -282,7 +286,7 @@ def with_noise(layout: PartLayout, sum_: Section) -> Section:
         return sum_
     spread = Spread(layout.law, layout.spread)
     noise = draw_server_noise(spread, sum_.words.size).reshape(sum_.words.shape)
-    return Section(sum_.rows, sum_.words + words(noise, layout.bits))
+    return Section(sum_.rows, sum_.words + to_words(noise, layout.bits))
 
 
 @dataclass(frozen=True)

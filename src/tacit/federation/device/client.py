@@ -98,11 +98,11 @@ def too_long() -> Failure:
     return Failure("a server's answer is longer than what it was asked for can be")
 
 
-async def _got(web: Web, url: str, path: str, most: int = SHORT) -> Answer:
+async def _got(web: Web, url: str, path: str, max_bytes: int = SHORT) -> Answer:
     """What a server shows to everybody. A proxy that speaks while the server is away says
     nothing about the server."""
     try:
-        answer = await web.get(url, path, most, QUICK)
+        answer = await web.get(url, path, max_bytes, QUICK)
     except TooLong:
         raise too_long() from None
     except OSError as error:
@@ -217,7 +217,7 @@ class Conversation:
         path: str,
         body: bytes,
         extra_headers: dict[str, str] | None = None,
-        most: int = SHORT,
+        max_bytes: int = SHORT,
     ) -> bytes:
         """A request with its MAC; the answer, of at most so many bytes, with its MAC checked.
 
@@ -236,7 +236,7 @@ class Conversation:
             **(extra_headers or {}),
         }
         try:
-            answer = await self.web.post(server.url, path, body, headers, most)
+            answer = await self.web.post(server.url, path, body, headers, max_bytes)
         except TooLong:
             raise too_long() from None
         except OSError:

@@ -35,7 +35,7 @@ from tacit.federation.device.realised import realised_event
 from tacit.federation.protocol.growing_arrays import Held
 from tacit.federation.protocol.masks import mask, round_key
 from tacit.federation.protocol.packing import packed
-from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, words
+from tacit.federation.protocol.wire import Announcement, PartLayout, Upload, digest, pack, to_words
 from tacit.ledger.account.event import Event, Unbounded
 from tacit.ledger.account.personal import WHOLE, lesser
 from tacit.repr import shapes
@@ -143,17 +143,17 @@ class Device:
 
     # ---------------------------------------------------------------- what it is asked
 
-    def asked(self, announcement: Announcement, payload: memoryview) -> str:
+    def request_digest(self, announcement: Announcement, payload: memoryview) -> str:
         """A digest of all that the words for this announcement depend on."""
-        read = self._look(payload)
+        announced = self._look(payload)
         terms = (
             f"{announcement.task} {announcement.round} {announcement.nonce} {announcement.key} "
             f"{self.key_name}"
         )
-        if read.terms != terms:
-            read.asked = digest(terms.encode(), read.digest.encode())
-            read.terms = terms
-        return read.asked
+        if announced.terms != terms:
+            announced.asked = digest(terms.encode(), announced.digest.encode())
+            announced.terms = terms
+        return announced.asked
 
     def _look(self, payload: memoryview) -> _ReadPayload:
         """A payload with its digest, which is remembered until it is answered."""
@@ -161,9 +161,11 @@ class Device:
             self._read = _ReadPayload(payload, digest(payload))
         return self._read
 
-    def known(self, announcement: Announcement, payload: memoryview) -> bool:
+    def has_answer(self, announcement: Announcement, payload: memoryview) -> bool:
         """Whether the very words for this announcement were made already."""
-        return self.sent is not None and self.sent.asked == self.asked(announcement, payload)
+        return self.sent is not None and self.sent.asked == self.request_digest(
+            announcement, payload
+        )
 
     def events(self, announcement: Announcement, payload: memoryview) -> list[Event]:
         """What a fresh answer to this announcement costs: one turn of each part. Refuses
@@ -204,12 +206,12 @@ class Device:
         """What the announcement brought, if this device may answer it."""
         if not self.turns_left(announcement.round):
             raise BudgetError("this device has taken all the turns that the plan has priced")
-        read = self._look(payload)
-        if read.found is None or read.round != announcement.round:
+        looked_at = self._look(payload)
+        if looked_at.found is None or looked_at.round != announcement.round:
             rows = len(self.items)
-            read.found = announced(self.made, announcement.round, payload, rows)
-            read.round = announcement.round
-        contents = read.found
+            looked_at.found = announced(self.made, announcement.round, payload, rows)
+            looked_at.round = announcement.round
+        contents = looked_at.found
         round_ = self.made.round(announcement.round)
         self._check_slice(round_)
         self._check_choice(announcement.round, contents.state)
@@ -266,9 +268,9 @@ class Device:
         """Whether no round that may still come is one for this device."""
         if self.made.scheme.shows_items:  # printed rounds have no turns to keep
             return False
-        begin = 0 if self.sent is None else self.sent.round
+        start = 0 if self.sent is None else self.sent.round
         end = len(self.made.plan.rounds)
-        return not any(self.turns_left(index) for index in range(begin, end))
+        return not any(self.turns_left(index) for index in range(start, end))
 
     # ---------------------------------------------------------------- what it answers
 
@@ -280,7 +282,7 @@ class Device:
         it had before its first answer, as if that had never been given.
         """
         round_ = self._round(announcement)
-        if self.sent is None or not self.known(announcement, payload):
+        if self.sent is None or not self.has_answer(announcement, payload):
             contents = self._checked(announcement, payload)
             personal_before: Mapping[str, NDArray[np.float64]] = self.personal
             if self.sent is not None and self.sent.round == announcement.round:
@@ -293,8 +295,8 @@ class Device:
                 announcement.nonce,
                 self._look(payload).digest,
             )
-            rows, sent_payload = self._words(round_, announcement, contents, key)
-            request_digest = self.asked(announcement, payload)
+            rows, sent_payload = self._encode_contribution(round_, announcement, contents, key)
+            request_digest = self.request_digest(announcement, payload)
             self.sent = Sent(
                 announcement.round, request_digest, rows, sent_payload, personal_before
             )
@@ -312,7 +314,7 @@ class Device:
         )
         return pack(header, self.sent.payload)
 
-    def _words(
+    def _encode_contribution(
         self, round_: Round, announcement: Announcement, contents: Announced, key: bytes
     ) -> tuple[tuple[int, ...], bytes]:
         """Counts of the rows of sparse parts, and the payload: contribution, what the scheme
@@ -334,9 +336,11 @@ class Device:
                 out.append(report.astype("<i8").tobytes())
                 continue
             sent_rows = self.made.scheme.rows(layout, holding)
-            contribution = self._whole(part, layout, contributions[part.name], len(sent_rows))
+            contribution = self._weighted_integers(
+                part, layout, contributions[part.name], len(sent_rows)
+            )
             self._note(None if event is None else realised_event(event, contribution))
-            masked = words(contribution, layout.bits)
+            masked = to_words(contribution, layout.bits)
             masked += self.made.scheme.added(path, layout, holding, len(contribution))
             masked += mask(key, layout.name, len(contribution), layout.width, layout.bits)
             if layout.sparse:
@@ -367,14 +371,16 @@ class Device:
             self.personal,
         )
 
-    def _whole(self, part: Part, layout: PartLayout, rows: Rows, count: int) -> NDArray[np.int64]:
+    def _weighted_integers(
+        self, part: Part, layout: PartLayout, rows: Rows, count: int
+    ) -> NDArray[np.int64]:
         """The contribution to a part, clipped, on the grid and times its weight."""
         size = count if layout.sparse else part.size
         return device_integers(part, size, rows, self.weight)
 
 
-# What a round asks of one device, from its own ratings and public state; and nothing where a
-# state makes nonsense of its numbers.
+# Contribution of one device from its own ratings and the public state; empty where the state gives
+# numbers that are not finite.
 
 
 def contributed(round_: Round, block: Block, state: State) -> Mapping[str, Rows]:
@@ -404,7 +410,7 @@ def _nothing(part: Part) -> Rows:
     return Rows(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros((0, part.width)))
 
 
-# What a device adds to a part: its rows, clipped, on the grid and times its own weight.
+# Integers that a device adds to a part: its rows, clipped, on the grid and times its own weight.
 
 
 def device_integers(part: Part, size: int, rows: Rows, weight: int) -> NDArray[np.int64]:

@@ -123,7 +123,7 @@ class MemorisedDevice(Device):
 
     def answer(self, announcement: Announcement, payload: memoryview, mask_secret: bytes) -> bytes:
         """The upload, after it and what it really cost were written down."""
-        fresh = not self.known(announcement, payload)
+        fresh = not self.has_answer(announcement, payload)
         body = super().answer(announcement, payload, mask_secret)
         if fresh and self.moved:
             write_atomically(self.realised.path, self.realised.add(self.moved))

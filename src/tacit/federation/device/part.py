@@ -57,13 +57,13 @@ async def take_part(
             return
         pause = PAUSE
         announcement, short = unpack(Announcement, reply)
-        payload = device.held.whole(short, announcement.since, announcement.whole)
+        payload = device.held.complete(short, announcement.since, announcement.whole)
         if payload is None:
             continue  # not the bytes that were named: ask for all of them
         if _vanishes(vanish, position, announcement):
             last_attempt = (announcement.round, announcement.attempt)
             continue
-        paid = device.known(announcement, payload) or await wallet.pay(
+        paid = device.has_answer(announcement, payload) or await wallet.pay(
             position, device.events(announcement, payload)
         )
         if not paid:
@@ -93,7 +93,7 @@ async def _join(link: Conversation, device: Device, last_attempt: tuple[int, int
     )
     try:
         most = device.made.most_told
-        return await link.call(link.recommender, "/v1/join", pack(join, rows), most=most)
+        return await link.call(link.recommender, "/v1/join", pack(join, rows), max_bytes=most)
     except TurnedDown as refused:
         early = "stopped" in refused.reason or "sits out" in refused.reason
         if refused.status == 410 and not early:

@@ -126,8 +126,8 @@ class Person:
             await self._take_part(link, device)
             if self.rounds is not None:
                 return None
-            most = assembled.most_published
-            return await fetch_model(web, recommender, self.home, self.task, most)
+            max_bytes = assembled.most_published
+            return await fetch_model(web, recommender, self.home, self.task, max_bytes)
 
     async def _enrolled(
         self, link: Conversation, facts: dict[str, Any], *, fresh: bool
@@ -192,7 +192,7 @@ def spent(home: Path) -> DeviceSpent:
 
 
 async def fetch_model(
-    web: Web, recommender: KnownServer, home: Path, task: str | None, most: int
+    web: Web, recommender: KnownServer, home: Path, task: str | None, max_bytes: int
 ) -> Model:
     """The published model, of at most so many bytes, fetched once it is there, with its
     signature checked. Models of named tasks have folders of their own.
@@ -200,7 +200,7 @@ async def fetch_model(
     `load` checks the digests of its files; the file that makes a folder a model is written
     last.
     """
-    answer = await _published(web, recommender, task, most)
+    answer = await _published(web, recommender, task, max_bytes)
     frame, signature = answer.body, answer.headers.get("tacit-signature", "")
     if recommender.pin is None or not verify(
         bytes.fromhex(recommender.pin), signature, b"model", frame
@@ -233,12 +233,14 @@ def _unpacked(frame: bytes) -> dict[str, bytes]:
     return files
 
 
-async def _published(web: Web, recommender: KnownServer, task: str | None, most: int) -> Answer:
+async def _published(
+    web: Web, recommender: KnownServer, task: str | None, max_bytes: int
+) -> Answer:
     """The recommender's answer that has the model. It may be away for a moment, now as ever."""
     path = "/v1/model" if task is None else f"/v1/model/{task}"
     for _ in range(MODEL_TRIES):
         try:
-            answer = await web.get(recommender.url, path, most)
+            answer = await web.get(recommender.url, path, max_bytes)
             if answer.status == 200:
                 return answer
         except TooLong:

@@ -48,7 +48,7 @@ class Held:
         """How many of each."""
         return min((len(array) for array in self._arrays.values()), default=0)
 
-    def whole(self, payload: bytes | memoryview, since: int, name: str) -> memoryview | None:
+    def complete(self, payload: bytes | memoryview, since: int, name: str) -> memoryview | None:
         """The payload with the rows before `since` put in again, kept for the next time;
         None if these are not the bytes that are named, and then nothing is held."""
         if not self.names:
@@ -56,11 +56,11 @@ class Held:
         arrays = unpack_state(payload)
         if since:
             held_rows, self._arrays = self._arrays, {}
-            if any(len(each) != since for each in held_rows.values()):
+            if any(len(rows) != since for rows in held_rows.values()):
                 return None
             try:
-                for each, rows in held_rows.items():
-                    arrays[each] = np.concatenate([rows, arrays[each]])
+                for held, rows in held_rows.items():
+                    arrays[held] = np.concatenate([rows, arrays[held]])
             except (KeyError, ValueError):  # rows of another width, or none
                 return None
             payload = pack_state(arrays)

@@ -73,13 +73,13 @@ class _Line(asyncio.Protocol):
         self._waiting: asyncio.Future[Answer] | None = None
         self.transport: Any = None
 
-    def ask(self, data: bytes, most: int) -> asyncio.Future[Answer]:
+    def ask(self, data: bytes, max_bytes: int) -> asyncio.Future[Answer]:
         """Send a whole request; where its answer will be, with a body of at most so many
         bytes. The line must be idle."""
         self._headers = {}
         self._body = []
         self._size = self._received = 0
-        self._most = most
+        self._most = max_bytes
         self._in_head = True
         self._waiting = asyncio.get_running_loop().create_future()
         self.transport.write(data)
@@ -100,8 +100,8 @@ class _Line(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserError:
             self._fail(ConnectionError("an answer that is not HTTP"))
-        most = HEAD_BYTES + (0 if self._in_head else FRAMING * self._most)
-        if self._waiting is not None and self._received > most:
+        max_bytes = HEAD_BYTES + (0 if self._in_head else FRAMING * self._most)
+        if self._waiting is not None and self._received > max_bytes:
             self._fail(TooLong("an answer that is too long"))
 
     def on_headers_complete(self) -> None:
@@ -151,7 +151,7 @@ class _Line(asyncio.Protocol):
         if self in self._idle:
             self._idle.remove(self)
 
-    def late(self, waiting: asyncio.Future[Answer]) -> None:
+    def on_timeout(self, waiting: asyncio.Future[Answer]) -> None:
         """No answer came in time, unless its body is on its way and has a pace of its own."""
         if self._in_head and not waiting.done():
             waiting.set_exception(TimeoutError())
@@ -246,10 +246,10 @@ class Web:
         return await self._ask("GET", base, path, b"", {}, most, seconds)
 
     async def post(
-        self, base: str, path: str, body: bytes, headers: Mapping[str, str], most: int = SHORT
+        self, base: str, path: str, body: bytes, headers: Mapping[str, str], max_bytes: int = SHORT
     ) -> Answer:
         """As `get`."""
-        return await self._ask("POST", base, path, body, headers, most, None)
+        return await self._ask("POST", base, path, body, headers, max_bytes, None)
 
     async def _ask(
         self,
@@ -258,7 +258,7 @@ class Web:
         path: str,
         body: bytes,
         headers: Mapping[str, str],
-        most: int,
+        max_bytes: int,
         seconds: float | None,
     ) -> Answer:
         """One request over an idle connection, or over a new one if there is none.
@@ -266,7 +266,7 @@ class Web:
         It is not sent again by itself: whether that is safe is for the caller to say. An idle
         connection that the server has closed meanwhile is an `OSError`, like any other.
         """
-        server = self._places.get(base) or self._place(base)
+        server = self._places.get(base) or self._server_at(base)
         lines = [
             f"{method} {server.prefix}{path} HTTP/1.1",
             f"host: {server.authority}",
@@ -281,8 +281,8 @@ class Web:
         if line is None:
             async with asyncio.timeout_at(until):
                 line = await self._connect(server)
-        waiting = line.ask(data, most)
-        timer = None if until is None else loop.call_at(until, line.late, waiting)
+        waiting = line.ask(data, max_bytes)
+        timer = None if until is None else loop.call_at(until, line.on_timeout, waiting)
         try:
             return await waiting
         except BaseException:
@@ -292,7 +292,7 @@ class Web:
             if timer is not None:
                 timer.cancel()
 
-    def _place(self, base: str) -> _Server:
+    def _server_at(self, base: str) -> _Server:
         """The server at an address, which comes from a person or a signed task: what could
         not be written into a request as it is is refused."""
         try:

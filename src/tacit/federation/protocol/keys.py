@@ -128,9 +128,9 @@ def rotation_proof(mac: bytes, device: str, stamp: int) -> str:
     return tag(mac, b"rotate", device.encode(), str(stamp).encode())
 
 
-def same(one: str, other: str) -> bool:
+def same(left_key: str, right_key: str) -> bool:
     """Whether two tags are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(left_key.encode(), right_key.encode())
 
 
 class KeyFile(BaseModel):
@@ -202,7 +202,7 @@ class Identity:
     def rotate(self) -> None:
         """A new exchange key; the last few stay valid, so that no device has to enrol again.
         The key that an open round names stays too, however often others are taken."""
-        with self._alone():
+        with self._locked():
             self._read()
             retained = [bits.fresh().token(32), *self.exchange][:KEPT]
             self._keep(retained, self._held)
@@ -216,7 +216,7 @@ class Identity:
         private = None if name is None else self.by_name[name]
         if private == self._held.get(holder):
             return
-        with self._alone():
+        with self._locked():
             self._read()  # another process may have dropped it since
             held = {**self._held}
             held.pop(holder, None)
@@ -235,7 +235,7 @@ class Identity:
         self._read()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """One process at a time changes the file."""
         try:
             lock = self.path.with_suffix(".lock").open("ab")

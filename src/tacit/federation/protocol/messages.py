@@ -97,7 +97,7 @@ class PartLayout(BaseModel):
         return self
 
     @property
-    def word(self) -> int:
+    def word_size(self) -> int:
         """Bytes of one word in memory."""
         return word_bytes(self.bits)
 

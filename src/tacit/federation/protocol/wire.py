@@ -67,7 +67,7 @@ __all__ = [
     "sections",
     "split",
     "unpack",
-    "words",
+    "to_words",
 ]
 
 VERSION = 1
@@ -143,7 +143,7 @@ def layouts_print(parts: tuple[PartLayout, ...]) -> str:
     return digest(text.encode())[:32]
 
 
-def words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
+def to_words(values: NDArray[np.int64], bits: int) -> NDArray[Any]:
     """Integers modulo 2^bits.
 
     Sums of words are sums of integers as long as those stay within half the range on either

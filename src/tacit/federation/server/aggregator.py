@@ -104,7 +104,7 @@ class _UploadBeginning:
         message, remaining = unpack(Upload, beginning)
         self.message = message
         self.key = Key(message.task, message.round, message.attempt)
-        self.known = await self._handler.known(self.key)
+        self.known = await self._handler.open_round(self.key)
         self.start = len(beginning) - len(remaining)
         payload = payload_size(self.known.opening.parts, message.rows)
         if length != self.start + payload:
@@ -149,7 +149,7 @@ class _Handler:
         Neither touches what others have sent.
         """
         beginning = _UploadBeginning(self)
-        body, caller = await self.gate.heard(request, fits=beginning.fits)
+        body, caller = await self.gate.receive(request, fits=beginning.fits)
         if not beginning.fine:  # shorter than it said
             raise WireError("an upload of a wrong length")
         message, open_round = beginning.message, beginning.known
@@ -183,7 +183,7 @@ class _Handler:
         self.gate.signed(request, body, self.recommender)
         closing, _ = unpack(Closing, body)
         key = Key(closing.task, closing.round, closing.attempt)
-        open_round = await self.known(key)
+        open_round = await self.open_round(key)
         if not closing.give_up:
             await self._wait(open_round, key, closing)
         began = time.monotonic()
@@ -203,7 +203,7 @@ class _Handler:
         signature = self.gate.identity.sign(b"answer", request, payload)
         return Reply(payload, status, tacit_signature=signature)
 
-    async def known(self, key: Key) -> _OpenRound:
+    async def open_round(self, key: Key) -> _OpenRound:
         """What this process knows of an attempt, from the store if it is new here."""
         if key not in self._rounds:
             opening = await self.uploads.opening(key)

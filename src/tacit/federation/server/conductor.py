@@ -268,7 +268,7 @@ class Conductor:
             aggregator_key = await self.aggregator.tickets()
             self._ticket_key = self.identity.ticket_key(aggregator_key)
         secret = self.identity.by_name[attempt.key]
-        briefing = self.made.scheme.tell(attempt, self.loop.state, self.kept, secret)
+        briefing = self.made.scheme.brief(attempt, self.loop.state, self.kept, secret)
         return Active(attempt, await self.rounds.begin(attempt, briefing))
 
     async def _collect(self, active: Active) -> bytes | None:
@@ -347,8 +347,7 @@ class Conductor:
         self.spoilt += opened.spoilt
 
 
-# The devices of an attempt are called: each gets its announcement, once that is written
-# down.
+# Calling the devices of an attempt: each gets its announcement, once that is stored.
 
 
 @dataclass(frozen=True)
@@ -377,7 +376,8 @@ class Calls:
         ready = list(briefing.payloads)
         for devices in together(active):
             await asyncio.gather(
-                self.rounds.tell(attempt, briefing, devices), self._call(active, key, ready)
+                self.rounds.record_briefing(attempt, briefing, devices),
+                self._call(active, key, ready),
             )
             ready = devices
         await self._call(active, key, ready)
@@ -385,7 +385,7 @@ class Calls:
     async def _call(self, active: Active, key: bytes, devices: list[str]) -> None:
         """Answer these devices, whose announcement is written down."""
         for position, device in enumerate(devices):
-            holds = self.lobby.holds(device)
+            holds = self.lobby.rows_held(device)
             announcement = self.announcement(active, key, device, holds)
             self.lobby.call(device, announcement)
             if position % AT_A_TIME == AT_A_TIME - 1:

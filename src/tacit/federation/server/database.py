@@ -54,10 +54,10 @@ class Transaction:
         cursor = self._database.execute(text, values)
         return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
-    def each(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def execute_many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """One statement for each of these rows, of which none gives any."""
         if rows:
-            self._database.many(text, rows)
+            self._database.execute_many(text, rows)
 
     def changed(self, text: str, *values: Any) -> int:
         """How many rows a statement changed."""
@@ -89,7 +89,7 @@ class Database(ABC):
         """A cursor of what a statement gives; `?` marks the place of each value."""
 
     @abstractmethod
-    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def execute_many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """A statement for each of these rows, sent as one."""
 
     @abstractmethod
@@ -139,7 +139,7 @@ class Sqlite(Database):
         """The statement as it is."""
         return self._connection.execute(text, values)
 
-    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def execute_many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """The statement as it is."""
         self._connection.executemany(text, rows)
 
@@ -200,7 +200,7 @@ class Postgres(Database):
         """The statement with the marks of this driver."""
         return self._connection.execute(text.replace("?", "%s"), values)
 
-    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def execute_many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """The statement with the marks of this driver."""
         with self._connection.cursor() as cursor:
             cursor.executemany(text.replace("?", "%s"), rows)

@@ -41,7 +41,7 @@ class Terms:
     """The operator's own check."""
 
     @property
-    def word(self) -> str:
+    def trust_mode(self) -> str:
         """With which the server tells the world (`tacit.ledger.statement.trust`)."""
         if self.tickets:
             return "tickets"
@@ -121,7 +121,7 @@ class Enrolment:
         A key whose secret anybody knows (zeros, and every other point of low order) cannot be
         proven.
         """
-        body, caller = await self.gate.heard(request, KEY_BODY)
+        body, caller = await self.gate.receive(request, KEY_BODY)
         public = _read_key_message(body).public
         device, stamp = caller.device, self._proven(request, body, public)
         old_public = self.gate.publics[device]

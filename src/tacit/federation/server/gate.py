@@ -77,7 +77,9 @@ class Gate:
         self._buckets = Buckets()
         self._banned: set[str] = set()
         self._look_again = 0.0
-        for device, public in store.now(lambda s: s.run("SELECT id, public FROM device")):
+        for device, public in store.write_blocking(
+            lambda s: s.run("SELECT id, public FROM device")
+        ):
             self.publics[device] = bytes(public)
 
     def app(self, **options: Any) -> PlainRoutes:
@@ -105,7 +107,7 @@ class Gate:
         @app.get("/v1/keys")
         async def keys() -> JSONResponse:
             self.identity.refresh()
-            return JSONResponse(self.identity.card(self.terms.word))
+            return JSONResponse(self.identity.card(self.terms.trust_mode))
 
         enrolment = Enrolment(self)
         self.route("/v1/enrol", enrolment.enrol)
@@ -147,7 +149,7 @@ class Gate:
 
         self._plain[method, path] = guarded
 
-    async def heard(
+    async def receive(
         self, request: Call, limit: int | None = None, fits: Fits | None = None
     ) -> tuple[bytes, Caller]:
         """A device's message and who it is.
@@ -289,8 +291,8 @@ def is_name(device: str) -> bool:
     return len(device) == 32 and set(device) <= set("0123456789abcdef")
 
 
-# A message is read: no more of it than was announced, not for ever, and not to its end if
-# its beginning is wrong.
+# Reading a message: never more bytes than announced, with a time limit, and only while its
+# beginning is valid.
 
 
 def check_length(request: Call, max_bytes: int) -> int:

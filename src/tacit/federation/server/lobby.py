@@ -74,7 +74,7 @@ class Lobby:
         """Look again: somebody came."""
         self._news.set()
 
-    def holds(self, device: str) -> int:
+    def rows_held(self, device: str) -> int:
         """Rows that a waiting device has of arrays that grow."""
         waiting = self._waiting.get(device)
         return 0 if waiting is None else waiting.holds
@@ -111,7 +111,7 @@ class Lobby:
         empty: float | None = None
         while True:
             # an answer that is done is of a device that has gone, and was not seen to
-            present = [d for d, each in self._waiting.items() if not each.answer.done()]
+            present = [d for d, waiting in self._waiting.items() if not waiting.answer.done()]
             if isinstance(takes_part, Slice):
                 if present:
                     empty = empty or loop.time() + self._task.seconds
@@ -124,7 +124,7 @@ class Lobby:
                     break
             elif empty is not None and loop.time() >= empty:
                 return {}
-            await self._wait([each for each in (until, empty) if each is not None])
+            await self._wait([waiting for waiting in (until, empty) if waiting is not None])
         cohort = random.SystemRandom().sample(present, min(len(present), self._task.cohort))
         return {device: self._waiting[device].items for device in cohort}
 

@@ -85,10 +85,10 @@ def recommender_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        for each in handlers:
-            rounds = len(each.made.plan.rounds)
-            log("recommender ready", task=each.conductor.name, rounds=rounds)
-        running = [asyncio.create_task(each.conduct()) for each in trainings]
+        for handler in handlers:
+            rounds = len(handler.made.plan.rounds)
+            log("recommender ready", task=handler.conductor.name, rounds=rounds)
+        running = [asyncio.create_task(handler.conduct()) for handler in trainings]
         yield
         log("recommender stops")
         for under_way in running:
@@ -130,7 +130,7 @@ class _CommonRoutes:
 
     async def join(self, request: Call) -> Reply:
         """A device joins a round of the task that it names."""
-        body, caller = await self.gate.heard(request, JOIN_BODY)
+        body, caller = await self.gate.receive(request, JOIN_BODY)
         message, payload = unpack(Join, body)
         handler = self._by_task.get(message.task)
         if handler is None:

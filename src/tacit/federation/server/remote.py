@@ -64,11 +64,13 @@ class RemoteAggregator:
             raise Failure(f"the aggregator refused to close a round (status {reply.status})")
         return reply.body if reply.status == 200 else None
 
-    async def _send(self, path: str, body: bytes, wait: float = 0.0, most: int = SHORT) -> _Reply:
+    async def _send(
+        self, path: str, body: bytes, wait: float = 0.0, max_bytes: int = SHORT
+    ) -> _Reply:
         """Ask until there is an answer; `wait` is how long the aggregator may take beside
         its work."""
         pause = FIRST_PAUSE
-        while (answer := await self._once(path, body, wait, most)) is None:
+        while (answer := await self._once(path, body, wait, max_bytes)) is None:
             await asyncio.sleep(pause)
             pause = min(LAST_PAUSE, pause * 2)
         signature = answer.headers.get("tacit-signature", "")
@@ -79,14 +81,14 @@ class RemoteAggregator:
             raise Failure("the aggregator's answer is not signed by its pinned identity")
         return _Reply(0 if is_signed_status else answer.status, b"")
 
-    async def _once(self, path: str, body: bytes, wait: float, most: int) -> Answer | None:
+    async def _once(self, path: str, body: bytes, wait: float, max_bytes: int) -> Answer | None:
         """The answer, or None if none came in time or the aggregator has a fault that may
         pass, such as a store that is away."""
         signature = self.identity.sign(b"POST", path.encode(), body)
         try:
             async with asyncio.timeout(wait + ANSWER_SECONDS):
                 signed = {"tacit-signature": signature}
-                answer = await self._web.post(self.url, path, body, signed, most)
+                answer = await self._web.post(self.url, path, body, signed, max_bytes)
         except OSError:
             return None
         passing = answer.status >= 500 or answer.status in PASSING

@@ -79,13 +79,13 @@ class Rounds:
         self.store = store
         self.name = assembled.task.name
 
-    async def _asked(self, work: Callable[[Transaction], T]) -> T:
+    async def _execute(self, work: Callable[[Transaction], T]) -> T:
         """The result of a work. One whose fate is unknown is run again."""
         return await patiently(lambda: self.store.write(work, soon=True), "the store")
 
     async def standing(self) -> Standing:
         """Where the training stands; a new one stands at its beginning."""
-        return await self._asked(self._standing)
+        return await self._execute(self._standing)
 
     def _standing(self, session: Transaction) -> Standing:
         self._enter(session)
@@ -118,7 +118,7 @@ class Rounds:
 
     async def opened(self, index: int) -> Attempt | None:
         """The attempt at a round that was announced and is not over, if there is one."""
-        return await self._asked(lambda session: self._opened(session, index))
+        return await self._execute(lambda session: self._opened(session, index))
 
     def _opened(self, session: Transaction, index: int) -> Attempt | None:
         rows = session.run(
@@ -149,7 +149,7 @@ class Rounds:
     async def keyed(self, index: int, nonce: str, key: str) -> Keyed:
         """What keys the next attempt at a round: the nonce and key of its first one, or
         these if it is the first."""
-        rows = await self._asked(
+        rows = await self._execute(
             lambda s: s.run(
                 "SELECT attempt, nonce, key FROM round "
                 "WHERE task = ? AND round = ? ORDER BY attempt",
@@ -177,7 +177,7 @@ class Rounds:
                 attempt.nonce,
                 attempt.key,
             )
-            session.each(
+            session.execute_many(
                 "INSERT INTO joined VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [
                     (*attempt_key, device, attempt.publics[device], items.tobytes())
@@ -186,19 +186,21 @@ class Rounds:
             )
             return store_briefing(session, self.name, attempt, briefing)
 
-        return await self._asked(work)
+        return await self._execute(work)
 
-    async def tell(self, attempt: Attempt, briefing: StoredBriefing, devices: Devices) -> None:
+    async def record_briefing(
+        self, attempt: Attempt, briefing: StoredBriefing, devices: Devices
+    ) -> None:
         """Write down what these devices are told, each its own; they may be told then."""
-        written = await self._asked(
+        stored_briefing = await self._execute(
             lambda s: store_payloads(s, self.name, attempt, briefing, devices)
         )
-        briefing.payloads.update(written.payloads)
-        briefing.digests.update(written.digests)
+        briefing.payloads.update(stored_briefing.payloads)
+        briefing.digests.update(stored_briefing.digests)
 
     async def give_up(self, attempt: Attempt) -> None:
         """The attempt is over, and its sum was never revealed."""
-        await self._asked(lambda s: self._end(s, attempt, "given up"))
+        await self._execute(lambda s: self._end(s, attempt, "given up"))
 
     async def advance(
         self,
@@ -233,7 +235,7 @@ class Rounds:
                 attempt.index,
             )
 
-        await self._asked(work)
+        await self._execute(work)
 
     def _end(self, session: Transaction, attempt: Attempt, status: Status) -> None:
         session.run(
@@ -246,7 +248,9 @@ class Rounds:
 
     def receipt(self) -> str | None:
         """The ledger's receipt for this task, if it was charged."""
-        rows = self.store.now(lambda s: s.run("SELECT receipt FROM task WHERE id = ?", self.name))
+        rows = self.store.write_blocking(
+            lambda s: s.run("SELECT receipt FROM task WHERE id = ?", self.name)
+        )
         return rows[0][0] if rows else None
 
     def keep_receipt(self, text: str) -> None:
@@ -256,4 +260,4 @@ class Rounds:
             self._enter(session)
             session.run("UPDATE task SET receipt = ? WHERE id = ?", text, self.name)
 
-        self.store.now(work)
+        self.store.write_blocking(work)

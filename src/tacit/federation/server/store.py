@@ -118,7 +118,7 @@ class ServerStore:
     read = write
     """Reads ask the same thread, so they see every write before them."""
 
-    def now(self, work: Callable[[Transaction], T]) -> T:
+    def write_blocking(self, work: Callable[[Transaction], T]) -> T:
         """The same without an event loop, for set-up and tests."""
         answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._queue.put([_Request(work, None, answers)])
@@ -139,9 +139,9 @@ class ServerStore:
         while True:
             try:
                 self._database.connect()
-            except Taken as taken:
+            except Taken as error:
                 if time.monotonic() > until:
-                    raise StorageError(taken.message, remedy="stop it first") from None
+                    raise StorageError(error.message, remedy="stop it first") from None
                 time.sleep(0.1)
             else:
                 return
@@ -166,18 +166,18 @@ class ServerStore:
             "(name TEXT, number INTEGER, PRIMARY KEY (name, number))"
         )
         rows = session.run("SELECT number FROM migration WHERE name = ?", self._name)
-        taken = {row[0] for row in rows}
-        if taken and max(taken) >= len(self._migrations):
+        applied_steps = {row[0] for row in rows}
+        if applied_steps and max(applied_steps) >= len(self._migrations):
             raise StorageError(
                 "the store was made by a newer version of Tacit", remedy="upgrade Tacit"
             )
-        if not taken and session.run("SELECT 1 FROM migration"):
+        if not applied_steps and session.run("SELECT 1 FROM migration"):
             raise StorageError(
                 "this is the store of another server",
                 remedy="give each server a database of its own",
             )
         for number, step in enumerate(self._migrations):
-            for text in step if number not in taken else ():
+            for text in step if number not in applied_steps else ():
                 session.run(self._database.create(text))
             session.run(
                 "INSERT INTO migration VALUES (?, ?) ON CONFLICT DO NOTHING", self._name, number

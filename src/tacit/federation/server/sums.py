@@ -99,7 +99,7 @@ class RoundTotal:
 
     def __init__(self, parts: tuple[PartLayout, ...]) -> None:
         self.parts = parts
-        self._sums = [np.zeros((part.size, part.width), f"<u{part.word}") for part in parts]
+        self._sums = [np.zeros((part.size, part.width), f"<u{part.word_size}") for part in parts]
         self._seen = [np.zeros(part.size if part.sparse else 0, bool) for part in parts]
         self._reports: list[list[Any]] = [[] for _ in parts]
         self._rows: list[list[Section]] = [[] for _ in parts]

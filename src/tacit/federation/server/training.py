@@ -80,7 +80,7 @@ class Training:
         """Train until the end, or until the operator orders one; why, then."""
         looked = asyncio.Event()
         watch = asyncio.create_task(obey(self.gate.store, self.conductor, looked))
-        train = asyncio.create_task(self._after(looked))
+        train = asyncio.create_task(self._train_after(looked))
         try:
             await asyncio.wait({watch, train}, return_when=asyncio.FIRST_COMPLETED)
             if train.done():
@@ -96,7 +96,7 @@ class Training:
                 pending.cancel()
             await asyncio.gather(watch, train, return_exceptions=True)
 
-    async def _after(self, looked: asyncio.Event) -> None:
+    async def _train_after(self, looked: asyncio.Event) -> None:
         """Train, once it is known that no order of before the start ended it: nothing is
         charged for a training that is over."""
         await looked.wait()
@@ -114,7 +114,7 @@ class Training:
             check_unused(self.how.out)
         receipt = await asyncio.to_thread(reserve, conductor.rounds, book)
         state = await conductor.run()
-        enrolment = (self.how.terms.word, await self.aggregator.enrolment())
+        enrolment = (self.how.terms.trust_mode, await self.aggregator.enrolment())
 
         def write() -> None:
             publish(conductor.made, state, receipt, self.how.out, book, conductor.spoilt, enrolment)

@@ -214,7 +214,7 @@ def _bare(
 ) -> Bare:
     """The sum modulo 2^bits without the masks of the devices that are in it, and without
     what the scheme had them add."""
-    unmasked = np.zeros((layout.size, layout.width), f"<u{layout.word}")
+    unmasked = np.zeros((layout.size, layout.width), f"<u{layout.word_size}")
     unmasked[slice(None) if total.rows is None else total.rows] = total.words
     for name, key in keys.items():
         rows = briefing.rows(layout, name)

@@ -92,7 +92,7 @@ def accountant(total: Cost) -> Accountant:
     return next(candidate for candidate in ACCOUNTANTS if candidate.supports(total))
 
 
-# Accountants: each says which costs it supports, and turns those into epsilon or delta.
+# Accountants: each declares which costs it supports, and converts those into epsilon or delta.
 #
 # A new accountant is a class of this file's form and a place in `account.ACCOUNTANTS`.
 

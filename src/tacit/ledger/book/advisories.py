@@ -63,7 +63,7 @@ class Advisory(BaseModel):
 
 
 class Advisories(BaseModel):
-    """The file of advisories."""
+    """The file of advisories, parsed."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -224,7 +224,7 @@ class Book(Suggesting):
             return _receipt(append(self.store, session, chain, draft))
 
     def entries(self) -> list[Entry]:
-        """All entries, replayed and checked."""
+        """All entries, after replaying them and checking hashes, seals and caps."""
         with self.store.read() as session:
             return [] if session is None else load(self.store, session, self.population).entries
 
@@ -235,7 +235,7 @@ class Book(Suggesting):
 
     @property
     def head(self) -> str:
-        """Hash of the last entry."""
+        """Hash of the last entry; of the empty chain (`genesis`) before the first."""
         entries = self.entries()
         return entries[-1].hash if entries else genesis(self.population)
 
@@ -260,7 +260,7 @@ class Book(Suggesting):
         entries = chain.entries if chain else []
         state = BookState()
         for entry in entries:
-            state.after(entry)
+            state.apply(entry)
             try:
                 recheck(state, entry, self.place)
             except BudgetError as error:
@@ -327,7 +327,7 @@ class Book(Suggesting):
             return sealed_populations(self.store, session)
 
     def sign(self, message: bytes) -> Signature:
-        """Sign as this book."""
+        """Ed25519 signature with the ledger's secret key."""
         return sign(self._secret(), message)
 
     @property
@@ -368,7 +368,7 @@ def _text(text: str) -> str:
     return text if text.isprintable() else one_line(text)
 
 
-# The signing key of a book: Ed25519, derived from the key beside it.
+# The signing key of a ledger: Ed25519, derived from the key file beside it.
 #
 # Whoever holds the book's key can sign, nobody else; the public half may be given to anyone,
 # and `tacit verify MODEL --key FILE` needs nothing more.
@@ -389,7 +389,7 @@ def sign(secret: bytes, message: bytes) -> Signature:
 
 
 def public_key(secret: bytes) -> str:
-    """The public half, in hexadecimal."""
+    """Public half of a ledger's secret, in hexadecimal."""
     return _public(_private(secret))
 
 
@@ -406,7 +406,8 @@ def _public(key: Ed25519PrivateKey) -> str:
     return key.public_key().public_bytes_raw().hex()
 
 
-# Marks of data: whether the same people's data were charged under another name.
+# Marks of data: they reveal to the owner that the same people's data were charged under another
+# name.
 #
 # A mark is a keyed hash under a fresh nonce, added by every fit. Who holds the key can compare
 # data with every mark; who reads the book without it learns neither that two fits had the same
@@ -436,7 +437,7 @@ def _mark(store: Store, population: str, data: bytes, nonce: str) -> str:
     return f"{nonce}:{keyed(store, population, domain, data)}"
 
 
-# What `verify` asks of every entry again, years later.
+# Checks that `verify` repeats for every entry.
 
 
 def recheck(state: BookState, entry: Entry, location: str) -> None:

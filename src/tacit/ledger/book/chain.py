@@ -25,7 +25,7 @@ from tacit.ledger.book import rules
 from tacit.ledger.book.creation import tell_begun
 from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, write
 from tacit.ledger.book.store import FORMAT, Session, Store
-from tacit.ledger.book.total import sealed_total, words
+from tacit.ledger.book.total import format_totals, sealed_total
 from tacit.ledger.software import software
 from tacit.redaction import one_line
 
@@ -55,7 +55,7 @@ class Seal:
 
 @dataclass(frozen=True)
 class Chain:
-    """A population's entries, inside one transaction."""
+    """The entries of one population, read and extended inside one transaction."""
 
     population: str
     entries: list[Entry]
@@ -64,7 +64,7 @@ class Chain:
 
     @property
     def head(self) -> str:
-        """The hash of the last entry."""
+        """Hash of the last entry; of the empty chain (`genesis`) before the first."""
         return self.entries[-1].hash if self.entries else genesis(self.population)
 
 
@@ -82,7 +82,7 @@ def load(store: Store, session: Session, population: str) -> Chain:
             raise
         raise BookError(
             f"{error.message}; what is under its seal stays spent: "
-            f"{words(seal.totals[population])}",
+            f"{format_totals(seal.totals[population])}",
             place=error.place,
             remedy=error.remedy,
         ) from None
@@ -103,8 +103,8 @@ def sealed_populations(store: Store, session: Session) -> list[str]:
 
 def strays_elsewhere(store: Store, session: Session) -> list[Stray]:
     """Rows of populations that were never charged."""
-    known = sealed_populations(store, session)
-    names = [name for name in session.populations() if name not in known]
+    sealed_names = sealed_populations(store, session)
+    names = [name for name in session.populations() if name not in sealed_names]
     return [_stray(name, row[0]) for name in names for row in session.rows(name)]
 
 
@@ -133,12 +133,12 @@ def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) 
     key = _key(store, describe_location(store, chain.population), create=session.head() is None)
     proofs = [
         (
-            each.population,
-            each.number,
-            each.hash,
-            _proof(key, each.population, each.number, each.hash),
+            pending.population,
+            pending.number,
+            pending.hash,
+            _proof(key, pending.population, pending.number, pending.hash),
         )
-        for each in (*_unproven(store, session, chain), entry)
+        for pending in (*_unproven(store, session, chain), entry)
     ]
     session.append(
         chain.population, entry.number, text, digest, (sealed, _seal(key, sealed)), proofs
@@ -148,15 +148,15 @@ def append(store: Store, session: Session, chain: Chain, draft: dict[str, Any]) 
 
 def _unproven(store: Store, session: Session, chain: Chain) -> list[Entry]:
     """All entries of all populations, once, where a version of before has sealed them."""
-    found = list[Entry]()
+    unproven = list[Entry]()
     for name in () if chain.seal.proven else chain.seal.heads:
         with suppress(BookError):  # a damaged neighbour hinders nobody
-            found += load(store, session, name).entries
-    return found
+            unproven += load(store, session, name).entries
+    return unproven
 
 
 def _under_seal(
-    population: str, rows: list[tuple[Any, Any, Any]], count: int, last: str, place: str
+    population: str, rows: list[tuple[Any, Any, Any]], count: int, last: str, location: str
 ) -> list[Entry]:
     """From the last sealed entry back to the first: each is the text that has the hash which
     the one after it names, so no other row can stand in its place."""
@@ -166,8 +166,8 @@ def _under_seal(
     for number in range(count, 0, -1):
         text = texts.get((number, expected))
         if text is None:
-            raise _first_fault(population, rows, count, place)
-        entries.append(_parse(text, expected, place, number))
+            raise _first_fault(population, rows, count, location)
+        entries.append(_parse(text, expected, location, number))
         expected = entries[-1].previous
     return entries[::-1]
 
@@ -179,7 +179,7 @@ def _check_end(
     seal: Seal,
     entries: list[Entry],
     rows: list[tuple[Any, Any, Any]],
-    place: str,
+    location: str,
 ) -> None:
     """Refuse a seal that is older than an entry: somebody put it back, to take back charges."""
     hashes = {entry.hash for entry in entries}
@@ -190,14 +190,14 @@ def _check_end(
             continue
         expected = _proof(key, population, number, stored)
         if isinstance(mac, str) and hmac.compare_digest(mac.encode(), expected.encode()):
-            raise damaged(place, f"entry {number} was sealed, and its seal is of before it")
+            raise damaged(location, f"entry {number} was sealed, and its seal is of before it")
     if seal.proven or not seal.heads:
         return
     # Sealed by a version of before: what follows its head may have been sealed as well.
     last = entries[-1].hash if entries else genesis(population)
     for number, text, stored in rows:
         if number == after and _matches(text, stored) and f'"previous":"{last}"' in text:
-            raise damaged(place, f"entry {after} is not under its seal")
+            raise damaged(location, f"entry {after} is not under its seal")
 
 
 def _matches(text: object, stored: object) -> bool:
@@ -209,31 +209,31 @@ def _stray(population: object, number: object) -> Stray:
 
 
 def _first_fault(
-    population: str, rows: list[tuple[Any, Any, Any]], count: int, place: str
+    population: str, rows: list[tuple[Any, Any, Any]], count: int, location: str
 ) -> BookError:
     """Which of the sealed entries is the first that is not as it was."""
     previous = genesis(population)
     for number in range(1, count + 1):
-        found = [row for row in rows if row[0] == number]
-        if not found:
+        matches = [row for row in rows if row[0] == number]
+        if not matches:
             cut = not any(isinstance(row[0], int) and number <= row[0] <= count for row in rows)
-            told = f": it was truncated, {count} entries were sealed" if cut else ""
-            return damaged(place, f"entry {number} is missing{told}")
-        faults = [_fault(population, number, previous, *row[1:], place) for row in found]
+            detail = f": it was truncated, {count} entries were sealed" if cut else ""
+            return damaged(location, f"entry {number} is missing{detail}")
+        faults = [_fault(population, number, previous, *row[1:], location) for row in matches]
         if None not in faults:
-            return damaged(place, str(faults[0]))
-        previous = found[faults.index(None)][2]
-    return damaged(place, f"entry {count} was edited or replaced")
+            return damaged(location, str(faults[0]))
+        previous = matches[faults.index(None)][2]
+    return damaged(location, f"entry {count} was edited or replaced")
 
 
 def _fault(
-    population: str, number: int, previous: str, text: Any, stored: Any, place: str
+    population: str, number: int, previous: str, text: Any, stored: Any, location: str
 ) -> str | None:
     """What is wrong with a row after the one whose hash is `previous`."""
     if not _matches(text, stored):
         return f"entry {number} was edited: its text does not match its hash"
     try:
-        entry = _parse(text, stored, place, number)
+        entry = _parse(text, stored, location, number)
     except BookError as error:
         return error.message
     if (entry.number, entry.population) != (number, population):

@@ -8,8 +8,9 @@ from tacit.notices import noted, notice
 
 
 def tell_begun(location: str, population: str, populations: list[str]) -> None:
-    """Say so before the first entry of a population is written, whoever writes it; `populations`
-    are the others at this place. In Python the first one is begun in silence."""
+    """Notify, before the first entry of a population is written, that a new account begins.
+
+    `populations` are the others in this ledger. In Python the first one begins without a notice."""
     if not populations:
         noted(f"a new ledger is begun at {location}, without a cap")
         return
@@ -22,7 +23,7 @@ def tell_begun(location: str, population: str, populations: list[str]) -> None:
 
 
 def suggest_population(population: str, populations: list[str]) -> str:
-    """Which population may have been meant."""
+    """Phrase for an error: which existing population may have been meant."""
     near = difflib.get_close_matches(population, populations, n=1)
     if near:
         return f"did you mean {near[0]!r}?"

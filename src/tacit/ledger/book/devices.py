@@ -51,12 +51,11 @@ Record = tuple[tuple[int, ...], tuple[float, ...]]
 
 
 class DeviceBooks:
-    """The books of `people` devices under one cap; without a `path`, in an unnamed file
-    that ends with this object.
+    """Accounts of `people` devices under one cap; without a `path`, in an unnamed file that ends
+    with this object.
 
-    `fleet` tells whose records they are: a book that was made for another one is refused.
-    `unit` is whom the cap protects.
-    """
+    `fleet` identifies the data set: accounts of another one are refused. `unit` is what the cap
+    protects."""
 
     def __init__(
         self,
@@ -97,7 +96,7 @@ class DeviceBooks:
         group privacy (`tacit.ledger.account.cost.group`).
         """
         devices = np.arange(self.people) if people is None else np.asarray(people, np.int64)
-        with self._alone():
+        with self._locked():
             # Who answers is seen, so no coin makes an answer cheaper.
             price = cost(
                 (event.model_copy(update={"beside": None, "instead": None, "sampled": 1.0}),),
@@ -133,18 +132,18 @@ class DeviceBooks:
     def spent(self, person: int) -> float:
         """Epsilon, at the cap's delta, of all that one device has answered; the whole cap
         where its record is torn."""
-        with self._alone():
+        with self._locked():
             row = np.array(self._table[person : person + 1])
         if row[0, PRICES] != _check(row)[0]:
             return self.cap[0]
         return epsilon_of(self._cost(_record(row[0])), self.cap[1])
 
     def close(self) -> None:
-        """Write what is still in memory."""
+        """Flush to the file what is still in memory."""
         self._map.flush()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """One payer at a time: threads by a lock, processes by one on the file, whose
         prices are then read again."""
         with self._turn:

@@ -25,8 +25,10 @@ records of one person (the local model)."""
 
 
 class Entry(BaseModel):
-    """What was reserved, what came of it, which cap holds from here on, or whom the owner
-    says these people are not. `hash` is not part of the text."""
+    """One line of the ledger: a charge reserved, its outcome, a new cap, or the owner's declaration
+    that these people are not those of another population.
+
+    `hash` is not part of the hashed text."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -86,7 +88,7 @@ class Entry(BaseModel):
 
 
 def genesis(population: str) -> str:
-    """The hash before entry 1."""
+    """The hash that the first entry of a population builds on."""
     return sha256(canonical({"book": "tacit", "population": population}))
 
 

@@ -19,7 +19,7 @@ USED = b"\n"
 
 
 def read_key(path: Path, create: bool = False) -> bytes | None:
-    """The key, which is made if it is not there and `create` says so; else None."""
+    """The ledger's key; made if it is missing and `create` is set, else None."""
     try:
         if create and not path.exists():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -50,10 +50,12 @@ def was_used(path: Path) -> bool:
 
 
 def remember_use(path: Path) -> None:
-    """Let the key remember that an entry was sealed and is on the disk: in its own file, which
-    may lie elsewhere (a link) and be readable by whom its owner said. Two who write at once
-    write the same byte at the same place. Where the file cannot be written the book is as good
-    as before, without that memory."""
+    """Mark in the key's own file that a sealed entry is on the disk, so that a ledger that was
+    deleted is noticed.
+
+    The file may lie elsewhere (a link) and be readable by others. Two processes write the same byte
+    at the same offset. Where the file cannot be written the ledger works as before, without the
+    mark."""
     with suppress(OSError):
         if path.stat().st_size != SIZE:
             return

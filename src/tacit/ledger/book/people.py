@@ -21,10 +21,9 @@ REMEDY = (
 
 
 def unsettled(store: Store, session: Session, chain: Chain, names: Iterable[str]) -> list[str]:
-    """Of these populations, those of whom nobody has said, here or there, that they are
-    other people."""
-    settled = {name for entry in chain.entries for name in entry.others or ()}
-    candidates = sorted(set(names) - settled - {chain.population})
+    """Those of `names` that neither ledger declares to be other people than this chain's."""
+    declared = {name for entry in chain.entries for name in entry.others or ()}
+    candidates = sorted(set(names) - declared - {chain.population})
     return [
         name
         for name in candidates
@@ -42,8 +41,10 @@ def admit_people(
     other_people: bool,
     write: bool = True,
 ) -> None:
-    """Refuse beside a cap, or note what the owner says. `same_data`: populations charged for
-    the same data; `built_on`: populations whose releases this one builds on."""
+    """Refuse a second population beside a cap, or record the owner's declaration.
+
+    `same_data`: populations charged for the same data; `built_on`: populations whose releases this
+    one builds on."""
     other_populations = tuple(sorted({*same_data, *built_on}))
     if not other_populations:
         return
@@ -66,7 +67,7 @@ def admit_people(
 
 
 def listed(populations: Iterable[str]) -> str:
-    """Names for a message."""
+    """Quoted names for a message."""
     return ", ".join(repr(name) for name in populations)
 
 

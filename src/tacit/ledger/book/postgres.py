@@ -105,7 +105,7 @@ class PostgresStore:
         return read_key(self.key_path, create)
 
     def had_entries(self) -> bool:
-        """Whether the key remembers an entry."""
+        """Whether the key file is marked as used: the ledger had entries once."""
         return was_used(self.key_path)
 
     @contextmanager
@@ -141,7 +141,7 @@ class PostgresStore:
         )  # each look sees all that came before the lock
         try:
             connection.execute("SET LOCAL synchronous_commit = on")
-            if self._one(connection, "SHOW fsync") != "on":
+            if self._scalar(connection, "SHOW fsync") != "on":
                 raise StorageError(
                     "the PostgreSQL server runs with fsync off: what is charged could be lost",
                     place=self.place,
@@ -164,7 +164,9 @@ class PostgresStore:
             ) from error
 
     def _exists(self, connection: psycopg.Connection[Any]) -> bool:
-        exists = self._one(connection, "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL")
+        exists = self._scalar(
+            connection, "SELECT to_regclass('tacit_ledger.migration') IS NOT NULL"
+        )
         if not exists and self.key_path.exists():
             raise BookError(
                 "the ledger is gone but its key is there: its tables were dropped, or "
@@ -184,7 +186,7 @@ class PostgresStore:
 
     def _number(self, connection: psycopg.Connection[Any]) -> int:
         return int(
-            self._one(connection, "SELECT coalesce(max(number), 0) FROM tacit_ledger.migration")
+            self._scalar(connection, "SELECT coalesce(max(number), 0) FROM tacit_ledger.migration")
         )
 
     def _migrate(self, connection: psycopg.Connection[Any]) -> None:
@@ -193,20 +195,20 @@ class PostgresStore:
 
         faster = (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema)
         try:
-            self._begin(connection)
+            self._create_tables(connection)
         except faster:  # somebody made them meanwhile
-            self._begin(connection)
+            self._create_tables(connection)
 
-    def _begin(self, connection: psycopg.Connection[Any]) -> None:
+    def _create_tables(self, connection: psycopg.Connection[Any]) -> None:
         with self._durable(connection):
-            if self._one(connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"):
+            if self._scalar(connection, "SELECT to_regnamespace('tacit_ledger') IS NULL"):
                 connection.execute("CREATE SCHEMA tacit_ledger")
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS tacit_ledger.migration (number INTEGER PRIMARY KEY)"
             )
             connection.execute("LOCK TABLE tacit_ledger.migration IN EXCLUSIVE MODE")
-            done = self._number(connection)
-            for number, step in enumerate(MIGRATIONS[done:], done + 1):
+            applied = self._number(connection)
+            for number, step in enumerate(MIGRATIONS[applied:], applied + 1):
                 connection.execute(step.encode())
                 connection.execute("INSERT INTO tacit_ledger.migration VALUES (%s)", (number,))
 
@@ -217,7 +219,7 @@ class PostgresStore:
         return psycopg.Error
 
     @staticmethod
-    def _one(connection: psycopg.Connection[Any], query: str) -> Any:
+    def _scalar(connection: psycopg.Connection[Any], query: str) -> Any:
         row = connection.execute(query.encode()).fetchone()
         return None if row is None else row[0]
 
@@ -263,12 +265,12 @@ class PostgresStore:
             ) from error
 
     def _refusal(self, state: str) -> BookError | StorageError:
-        """What the database's own functions refuse."""
+        """The error for an SQLSTATE that the ledger's own database functions raise."""
         if state == "TA001":
-            known = self.key_path.exists()
+            has_key = self.key_path.exists()
             return BookError(
                 "the book is damaged, or its key belongs to another book"
-                if known
+                if has_key
                 else "the key of the book is missing",
                 place=self.place,
                 remedy="restore it from a backup",
@@ -298,7 +300,7 @@ def _state(error: Exception) -> str:
 
 
 class PostgresSession:
-    """One transaction on a connection."""
+    """Reads and charges within one database transaction."""
 
     def __init__(self, connection: psycopg.Connection[Any], store: PostgresStore) -> None:
         self._do = connection.execute
@@ -362,7 +364,7 @@ class PostgresSession:
         yield from self._do(query, (population,))
 
     def proofs(self, population: str) -> list[tuple[Any, Any, Any]]:
-        if self._old():
+        if self._is_format_1():
             return []
         query = (
             "SELECT number, hash, mac FROM tacit_ledger.proof WHERE population = %s ORDER BY number"
@@ -413,11 +415,11 @@ class PostgresSession:
             "UNION ALL SELECT proname FROM pg_proc "
             "WHERE pronamespace = 'tacit_ledger'::regnamespace"
         )
-        found = {row[0] for row in self._do(query)}
-        parts = _FIRST_PARTS if self._old() else PARTS
-        return [name for name in parts if name not in found]
+        present = {row[0] for row in self._do(query)}
+        parts = _FIRST_PARTS if self._is_format_1() else PARTS
+        return [name for name in parts if name not in present]
 
-    def _old(self) -> bool:
+    def _is_format_1(self) -> bool:
         """Whether the tables are of format 1, which the next charge brings up to date."""
         query = "SELECT coalesce(max(number), 0) < 2 FROM tacit_ledger.migration"
         row = self._do(query).fetchone()

@@ -56,7 +56,8 @@ class Tally:
 
 @dataclass
 class BookState:
-    """A book after some entries."""
+    """Caps, composed costs and counts after some entries: what the next charge is checked
+    against."""
 
     caps: dict[Unit, tuple[float, float]] = field(default_factory=dict)
     tallies: dict[Unit, Tally] = field(default_factory=lambda: {unit: Tally() for unit in UNITS})
@@ -73,8 +74,8 @@ class BookState:
     tokens: dict[str, Entry] = field(default_factory=dict)
     """Reservations by the request that made them."""
 
-    def after(self, entry: Entry) -> None:
-        """Take one more entry into account."""
+    def apply(self, entry: Entry) -> None:
+        """Update the state by one more entry."""
         if entry.artefact and entry.of:
             self.made[entry.artefact] = entry.of
         if entry.kind == "cap" and entry.unit and entry.cap:
@@ -106,7 +107,7 @@ class BookState:
         return tally
 
     def totals(self) -> dict[Unit, float]:
-        """Composed epsilon under each cap."""
+        """Composed epsilon at each cap's delta, by unit."""
         return {
             unit: epsilon_of(self.tally(unit).cost, delta) for unit, (_, delta) in self.caps.items()
         }
@@ -131,14 +132,14 @@ def replay(entries: Iterable[Entry]) -> BookState:
     """The state of a book after these entries."""
     state = BookState()
     for entry in entries:
-        state.after(entry)
+        state.apply(entry)
     return state
 
 
 def check_cap(
     epsilon: object, delta: object, unit: object, note: object, accept_unbounded: object
 ) -> None:
-    """Refuse what is no cap."""
+    """Refuse caps with an epsilon, delta, unit or note out of range."""
     cap_epsilon = number("epsilon", epsilon, "give one number, such as 3")
     chance = number("delta", delta, "1e-6 is a common choice")
     text("note", note, "say in a few words why")
@@ -197,8 +198,8 @@ def admit(
     accept_unbounded: bool,
     owner_only: bool,
 ) -> dict[Unit, float]:
-    """The totals that these events would bring under each cap, or a BudgetError that says
-    why they may not."""
+    """Composed epsilon by unit with these events added; a BudgetError names the cap that they would
+    break."""
     if state.caps and any(event.kind == "evaluation" for event in events) and not owner_only:
         raise BudgetError(
             "an evaluation compares raw ratings, and this book has a cap",

@@ -81,15 +81,14 @@ class SQLiteStore:
 
     @property
     def key_path(self) -> Path:
-        """The key lies beside the book."""
+        """The key file stands beside the ledger file."""
         return self.path.with_name(self.path.name + ".key")
 
     def key(self, create: bool = False) -> bytes | None:
-        """The book's key, from its file."""
         return read_key(self.key_path, create)
 
     def had_entries(self) -> bool:
-        """Whether the key remembers an entry."""
+        """Whether the key file is marked as used: the ledger had entries once."""
         return was_used(self.key_path)
 
     @contextmanager

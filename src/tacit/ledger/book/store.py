@@ -52,7 +52,7 @@ class Session(Protocol):
         """The text of the latest heads and its MAC."""
 
     def populations(self) -> list[Any]:
-        """Every population that has a row."""
+        """Names of all populations with entries."""
 
     def lacks(self) -> list[str]:
         """Tables and guards against changes that were there when it was made and are gone."""
@@ -74,7 +74,7 @@ class Store(Protocol):
         """A session for looking; None before the first entry."""
 
     def write(self) -> AbstractContextManager[Session]:
-        """A session for one transaction."""
+        """A session in one transaction, committed at the end and rolled back on an error."""
 
     def key(self, create: bool = False) -> bytes | None:
         """The key that signs heads; made if `create` asks for it."""
@@ -98,7 +98,7 @@ def check_names(location: object, population: object) -> None:
 
 
 def _unlikely(location: object) -> bool:
-    """Whether no file has such a name; `kinds` says so."""
+    """Whether no file can have this name: it is empty or holds a null byte."""
     return location is not None and (not str(location) or "\0" in str(location))
 
 

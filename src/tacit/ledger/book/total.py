@@ -35,16 +35,21 @@ def sealed_total(state: BookState) -> dict[str, Any]:
     }
 
 
-def words(total: dict[str, Any]) -> str:
+def format_totals(total: dict[str, Any]) -> str:
     """`user: epsilon 2.8 at delta 1e-06 over 7 releases`, for each unit."""
-    return "; ".join(_words(unit, each) for unit, each in total.items())
+    return "; ".join(_format_unit(unit, unit_total) for unit, unit_total in total.items())
 
 
-def _words(unit: str, one: dict[str, Any]) -> str:
-    delta = one["cap"][1] if one["cap"] else _DELTA
-    releases = f"{one['releases']} release{'s' * (one['releases'] != 1)}"
-    told = f"{unit}: epsilon {up(epsilon_of(_cost(one), delta))} at delta {delta:g} over {releases}"
-    return f"{told}, {one['uncovered']} more without a bound" if one["uncovered"] else told
+def _format_unit(unit: str, unit_total: dict[str, Any]) -> str:
+    delta = unit_total["cap"][1] if unit_total["cap"] else _DELTA
+    releases = f"{unit_total['releases']} release{'s' * (unit_total['releases'] != 1)}"
+    epsilon = up(epsilon_of(_cost(unit_total), delta))
+    text = f"{unit}: epsilon {epsilon} at delta {delta:g} over {releases}"
+    return (
+        f"{text}, {unit_total['uncovered']} more without a bound"
+        if unit_total["uncovered"]
+        else text
+    )
 
 
 def _plain(cost: Cost) -> dict[str, Any]:
@@ -58,12 +63,14 @@ def _plain(cost: Cost) -> dict[str, Any]:
     }
 
 
-def _cost(one: dict[str, Any]) -> Cost:
+def _cost(unit_total: dict[str, Any]) -> Cost:
     return Cost(
-        mu2=one["mu2"],
-        draws=one["draws"],
-        pure=dict(one["pure"]),
-        sampled={(multiplier, chance): times for multiplier, chance, times in one["sampled"]},
-        renyi=one["renyi"],
-        tuned={Tuned(*search): times for *search, times in one["tuned"]},
+        mu2=unit_total["mu2"],
+        draws=unit_total["draws"],
+        pure=dict(unit_total["pure"]),
+        sampled={
+            (multiplier, chance): times for multiplier, chance, times in unit_total["sampled"]
+        },
+        renyi=unit_total["renyi"],
+        tuned={Tuned(*search): times for *search, times in unit_total["tuned"]},
     )

@@ -30,7 +30,7 @@ class Week:
     ended: Entry | None = None
 
     @property
-    def counted(self) -> str:
+    def counted_digest(self) -> str:
         """Digest of the keyed list of everybody who was counted up to this week."""
         return self.begun.counted or ""
 

@@ -176,7 +176,7 @@ def _over_time(s: Statement) -> str:
     )
 
 
-# Which pages prove the promise of a statement.
+# Pages of proofs for a statement.
 
 
 def proofs(statement: Statement) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ class Statement(BaseModel):
     software: str
 
     @model_validator(mode="after")
-    def _whole(self) -> Statement:
+    def _check_certified(self) -> Statement:
         """A certified one says at which epsilon and delta."""
         if self.certified == "certified" and None in (self.epsilon, self.delta):
             raise ValueError("a certified statement needs epsilon and delta")
@@ -219,9 +219,9 @@ class Statement(BaseModel):
         return short_html(self)
 
     def __str__(self) -> str:
-        from tacit.ledger.statement.story import tell
+        from tacit.ledger.statement.story import render_story
 
-        return tell(self)
+        return render_story(self)
 
 
 def build_statement(

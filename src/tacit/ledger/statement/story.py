@@ -29,7 +29,7 @@ def title(statement: Statement) -> str:
     return status
 
 
-def tell(statement: Statement, width: int = _WIDTH) -> str:
+def render_story(statement: Statement, width: int = _WIDTH) -> str:
     """The whole statement, set for a terminal."""
     lines = [f"Privacy statement: {title(statement)}", ""]
     for number, (lead, *items) in enumerate(_paragraphs(statement), start=1):

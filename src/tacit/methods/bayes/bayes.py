@@ -1,11 +1,11 @@
 """Bayes: the flagship for ratings. The items' side by empirical Bayes, a personal Gaussian
 model on each person's side.
 
-After the first-order rounds it learns second-order structure: how tastes vary between
-people (widths of each kind of feature, then moments), which items are liked together
-(covariance), and how each item answers to tastes (sweeps). Which of these a plan has, and
-their shares, follow by rule from people x budget, the unit, and whether the items have
-features: `tacit.methods.bayes.plan`. Why each release is bounded: docs/proofs/bayes.md.
+After the first-order rounds it learns second-order structure: the variance of user factors (scales
+of each kind of feature, then moments), which items are liked together (covariance), and item
+factors from errors (sweeps). Which of these a plan has, and their shares, follow by rule from
+people x budget, the unit, and whether the items have features: `tacit.methods.bayes.plan`. Why each
+release is bounded: docs/proofs/bayes.md.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SoundBayes(Form):
         return Plan(public.unit, tuple(rounds), shares.story() + started(public))
 
     def first_state(self, public: Public) -> State:
-        """Nothing is known yet."""
+        """Empty: nothing is released yet."""
         return BayesState()
 
     def finish(self, public: Public, state: BayesState) -> Shared:
@@ -101,7 +101,7 @@ class Bayes(FirstForms):
 
 
 def _second_rounds(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
-    """The rounds that learn tastes, as far as the split pays for them."""
+    """The rounds that learn user and item factors, as far as the split pays for them."""
     rounds = list[Round]()
     if shares.widths:
         rounds.append(second.widths(shares.widths))
@@ -118,8 +118,8 @@ def _second_rounds(second: SecondOrder, shares: Second, mu: float) -> list[Round
 
 
 def _covariance(second: SecondOrder, shares: Second, mu: float) -> list[Round]:
-    """The covariance; or, where released weights say that it would drown, one more release
-    of item sums."""
+    """The covariance round; or, where released popularity predicts that noise would drown it, one
+    more release of item sums."""
     covariance_factors = CovarianceRound(second, shares.rows)
     spread = 1 / (mu * sqrt(shares.covariance))
     alternative = second.first.effects("effects instead", shares.covariance, spread)

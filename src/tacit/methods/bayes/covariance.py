@@ -100,7 +100,7 @@ class CovarianceRound:
         return Round("covariance", (part,), contribute, absorb)
 
     def _absorb(self, state: BayesState, matrix: NDArray[np.float32], sd: float) -> BayesState:
-        """Known tastes turned as the matrix says, and tastes not known before."""
+        """Rotate known item factors by the covariance, and add those it reveals."""
         model = self.second.model(state)
         head = self.head(state)
         previous = model.loadings
@@ -112,23 +112,26 @@ class CovarianceRound:
         fresh[head] = solution.fresh
         posterior_variance = self.second.doubt(state) + solution.typical
         posterior_variance[head] += solution.unknown - solution.typical
-        made = np.concatenate([previous[:, :1], previous[:, 1:] @ solution.turn, fresh], axis=1)
-        return replace(state, tastes=UserFactors(np.ascontiguousarray(made), posterior_variance))
+        item_factors = np.concatenate(
+            [previous[:, :1], previous[:, 1:] @ solution.turn, fresh], axis=1
+        )
+        return replace(
+            state, tastes=UserFactors(np.ascontiguousarray(item_factors), posterior_variance)
+        )
 
     def drown(self, state: BayesState, share_sd: float) -> bool:
-        """Whether released weights say that the covariance would drown: then its share buys
+        """Whether noise would drown the covariance, by released popularity: then its share pays for
         item sums.
 
-        `share_sd` is the noise sd that its share means at a sensitivity of 1. Where a factor
-        of the usual size would not stand out, one of another size still may: this is worth
-        the share if item sums would gain even less by it, as those of few items do.
-        """
-        seen = self.profile(state)
+        `share_sd` is the noise sd that its share means at a sensitivity of 1. Where a factor of the
+        usual size would not stand out, a larger one still may: the round is worth its share if item
+        sums would gain even less by it, as those of few items do."""
+        profile = self.profile(state)
         whole_person = self.second.first.whole_person
         sensitivity = USER_SENSITIVITY if whole_person else RATING_SENSITIVITY
         sd = max(share_sd * sensitivity, TINY)
-        white = 1 / np.sqrt(sd**2 + seen.sampling * seen.weight**2)
-        signal = SIGNAL * KEPT * float((seen.weight**2 * white).sum())
+        white = 1 / np.sqrt(sd**2 + profile.sampling * profile.weight**2)
+        signal = SIGNAL * KEPT * float((profile.weight**2 * white).sum())
         stands_out = signal / (2 * sqrt(self.rows))
         if stands_out >= 1:
             return False

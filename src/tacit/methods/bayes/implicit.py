@@ -1,5 +1,5 @@
-"""What people's choice of items says of their tastes: the last of the rounds of `bayes` that
-learn tastes, on the model that will be published, and how far to believe it.
+"""Implicit feedback: what people's choice of items predicts of their user factors. The last rounds
+of `bayes`, on the model that will be published, and how far to believe them.
 
 What is made of the release: `tacit.methods.refine.implicit`; how a person uses it:
 `tacit.model.person.gaussian`.
@@ -31,42 +31,43 @@ quarters, are alike. A power of two, so that to divide by it is to multiply by i
 SQUARES = 0.5
 """Weight of hh' beside h s'."""
 AGREED_CLIP = 1.0
-"""L2 norm of what one person says of its worth."""
+"""L2 clip of one person's two numbers in the slope round."""
 AGREED_SHARE = 1 / 3
 """Of the share of both: two numbers, beside hundreds."""
 SIZE = 4.0
 """Makes h about as large as a normal number, for a person of many ratings."""
 NARROWEST = 1e-6
-"""Tastes that the choice made narrower than this are none: what is implied is divided by it."""
+"""User factors that the choice scaled below this count as none: implicit feedback is divided by the
+scale."""
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What all contributions are made by: the model that will be published, axes of taste, and
-    directions of choice."""
+class ImplicitDesign:
+    """Public inputs of every contribution to these rounds: the model to be published, the axes of
+    its item factors, and directions of choice."""
 
     model: GaussianModel
     axes: Axes
     leanings: Leanings
 
     def hints(self, coefficients: Floats) -> Floats:
-        """Items x columns of taste: summed over what a person has rated and divided by their
-        number and `IMPLICIT_MORE`, the prior mean of her tastes."""
+        """Items x factors: summed over a person's items and divided by their number and
+        `IMPLICIT_MORE`, the prior mean of her user factors."""
         projected = SIZE * coefficients @ self.axes.vectors.T
         return np.ascontiguousarray(self.leanings.rows @ projected)
 
-    def turn(self, coefficients: Floats) -> Floats:
-        """(loadings - usual) times this are the `hints`."""
+    def rotation(self, coefficients: Floats) -> Floats:
+        """The matrix that turns (item factors - usual) into `hints`."""
         projected = SIZE * coefficients @ self.axes.vectors.T
         return np.asarray(self.leanings.turn @ projected)
 
 
-def seen(second: SecondOrder, state: BayesState, directions: int) -> Seen:
+def implicit_design(second: SecondOrder, state: BayesState, directions: int) -> ImplicitDesign:
     """Before these rounds and after them the same, because they change nothing that it reads."""
     model = second.last_model(state)
     weight = state.weights.mean
     axes = typical_axes(model.loadings, model.precision, weight, state.level.count, directions)
-    return Seen(model, axes, leanings(model.loadings, weight, directions))
+    return ImplicitDesign(model, axes, leanings(model.loadings, weight, directions))
 
 
 def implicit_rounds(second: SecondOrder, share: float, directions: int) -> tuple[Round, Round]:
@@ -86,8 +87,8 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
     """
     width = directions**2 + directions * (directions + 1) // 2
 
-    def look(state: AnyState) -> Seen:
-        return seen(second, state, directions)
+    def look(state: AnyState) -> ImplicitDesign:
+        return implicit_design(second, state, directions)
 
     seen_of = once_for_each(look)
 
@@ -116,7 +117,9 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
         noisy, view = released["products"], seen_of(state)
         products = CLIP * noisy.value[0, : directions**2].reshape(directions, directions)
         squares = CLIP * noisy.value[0, directions**2 :] / SQUARES
-        solution = coefficients(products, squares, CLIP * noisy.sd, view.axes, view.leanings.there)
+        solution = coefficients(
+            products, squares, CLIP * noisy.sd, view.axes, view.leanings.present
+        )
         return replace(state, implied=ImplicitFeedback(solution))
 
     part = Part("products", 1, RowClip(1.0), width=width, share=share)
@@ -124,14 +127,13 @@ def implicit_round(second: SecondOrder, share: float, directions: int) -> Round:
 
 
 def popularity_slope_round(second: SecondOrder, share: float, directions: int) -> Round:
-    """Sums over people of how far what her ratings say goes along with what her choice implies.
+    """Sums over people of how their ratings go along with what implicit feedback predicts.
 
-    Guarantee: a row is one person's two numbers, clipped together (`RowClip`), whatever the
-    model made of them.
-    """
+    Guarantee: a row is one person's two numbers, clipped together (`RowClip`), whatever the model
+    made of them."""
 
     def look(state: AnyState) -> tuple[GaussianModel, Floats]:
-        view = seen(second, state, directions)
+        view = implicit_design(second, state, directions)
         return view.model, view.hints(state.implied.coefficients)
 
     seen_of = once_for_each(look)
@@ -165,13 +167,13 @@ def popularity_slope_round(second: SecondOrder, share: float, directions: int) -
 
 
 def with_implicit(shared: Shared, second: SecondOrder, state: BayesState) -> Shared:
-    """The published model with what choices imply, in units of its own loadings: those may have
+    """The published model with implicit feedback, in units of its own item factors: those may have
     been widened since."""
-    view = seen(second, state, len(state.implied.coefficients))
+    view = implicit_design(second, state, len(state.implied.coefficients))
     scales = state.choice.scales
     wide = scales > NARROWEST
     back = np.divide(1.0, scales, out=np.zeros_like(scales), where=wide)
-    rotation = view.turn(state.implied.coefficients)
+    rotation = view.rotation(state.implied.coefficients)
     arrays = {"implied": back[:, None] * rotation * back, "usual": view.leanings.usual * scales}
     float_arrays = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
     return replace(shared, arrays={**shared.arrays, **float_arrays})

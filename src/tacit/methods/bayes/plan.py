@@ -52,25 +52,25 @@ an effect is found by sums over a weight that is hardly known for items of a hun
 each release mends by so much. Chosen on splits 100 to 103 of ML-1M. Pure budgets have few sums:
 many thin them out."""
 FEW_SWEEPS, MANY_SWEEPS = 2, 3
-"""The same of sweeps over tastes."""
+"""Sweeps over factors, below `MUCH_REACH` and from there on."""
 
 COLUMNS_WITHOUT_FEATURES = 3
-"""Level, popularity and agreement: with more columns the items have features."""
+"""User bias, popularity and popularity slope: with more columns the items have features."""
 MOMENTS_SHARE = 0.03
-"""How tastes for features vary, from `SMALL_REACH` on."""
+"""Share of the moments: the covariance of factors of features, from `SMALL_REACH` on."""
 WIDTHS_SHARE = 0.03
-"""Where tastes are learned, before that: how widely tastes for features vary, a kind at a
-time. Chosen as carriers were, below."""
+"""Share for the scales of features, a kind at a time, before item factors are learned. Chosen as
+carriers were, below."""
 MOST_AXES = 20
 """Of these moments: their number grows with the square."""
 USER_FACTORS_FROM = 2000
-"""Reach from which learned tastes pay at the unit `user`."""
+"""Reach from which learned item factors pay at the unit `user`."""
 USER_FACTORS_SHARE, USER_FACTORS_HALF = 0.72, 5000.0
 """Their share at most, and the reach at which they get half of it."""
 COVARIANCE_BESIDE_FEATURES = 8000
 """Where items have features, the covariance pays from this reach on only."""
 COVARIANCE_FEATURED, COVARIANCE_PLAIN = 0.25, 0.4
-"""Of the share of tastes, with features and without."""
+"""Part of the share of factors for the covariance, with features and without."""
 USER_ROWS, RATING_ROWS = 0.1, 0.3
 """Rows of the covariance by reach (at `user` also by the root of its share)."""
 LEAST_ROWS, MOST_ROWS = 50, 4_000
@@ -93,13 +93,13 @@ RATING_FROM = 200
 RATING_SHARE, RATING_HALF = 0.7, 400.0
 """Its share there at most, and the reach at which it gets half of it."""
 IMPLICIT_SHARE = 0.015
-"""What people's choice of items says of their tastes. From .01 to .04 alike on ML-1M (splits 101
-and 102): few numbers, each far above the noise."""
+"""Share of implicit feedback. From 0.01 to 0.04 alike on ML-1M (splits 101 and 102): few numbers,
+each far above the noise."""
 IMPLICIT_FROM = 1500
 """The reach from which it pays, where a whole person's products are bounded; half as much counts
 at the unit `rating`, where two may differ."""
 REACH_OF_A_LEANING = 400
-"""One direction of choice, and one axis of taste, for each so much reach."""
+"""Reach for each direction of choice and axis of factors."""
 LEAST_LEANINGS, MOST_LEANINGS = 5, 30
 """Bounds of their number: the release has half as many numbers again as its square."""
 GREAT_REACH = 1e5
@@ -108,7 +108,7 @@ GREAT_REACH = 1e5
 
 @dataclass(frozen=True)
 class Second:
-    """Shares of the stages that learn tastes, and their public sizes."""
+    """Budget shares of the stages that learn factors, and their public sizes."""
 
     widths: float = 0.0
     moments: float = 0.0
@@ -122,8 +122,7 @@ class Second:
     leanings: int = 0
 
     @property
-    def taken(self) -> float:
-        """All of them together."""
+    def total_share(self) -> float:
         without_sweeps = self.widths + self.moments + self.covariance
         return without_sweeps + sum(self.sweeps) + self.implied
 
@@ -140,7 +139,7 @@ class BudgetSplit:
     second: Second
 
     def story(self) -> tuple[str, ...]:
-        """Sentences for `tacit plan`."""
+        """Sentences about the split, for `tacit plan`."""
 
         def percent(share: float) -> str:
             return f"{100 * share:.0f} %"
@@ -206,8 +205,10 @@ def split(
     pure: bool,
     started: bool = False,
 ) -> BudgetSplit:
-    """The rule. `columns` counts the loadings that are known before anything is released;
-    `started` plans have tastes from an earlier fit, whose widths it chose."""
+    """Split the budget by rule.
+
+    `columns` counts the item factors that are known before anything is released; `started` plans
+    have factors from an earlier fit, which also chose their widths."""
     reach = people * mu
     level = global_mean_share(people, mu, GLOBAL_MEAN_NEED)
     after_level = 1 - level
@@ -225,9 +226,9 @@ def split(
         )
         if items >= A_PAIR:
             second = _implied(second, unit, reach, after_level, items)
-    if featured and second.taken and not started:
+    if featured and second.total_share and not started:
         second = replace(second, widths=WIDTHS_SHARE * after_level)
-    remaining = after_level - choice - second.taken
+    remaining = after_level - choice - second.total_share
     wanted_share = WEIGHTS_SHARE
     if unit == "user":
         wanted_share += WEIGHTS_DROWNED * drowned
@@ -292,8 +293,8 @@ def _implied(second: Second, unit: Unit, reach: float, budget: float, items: int
     effective_reach = reach if unit == "user" else reach / 2
     if effective_reach < IMPLICIT_FROM:
         return second
-    wanted = min(effective_reach, GREAT_REACH) / REACH_OF_A_LEANING
-    directions = np.clip(wanted, LEAST_LEANINGS, MOST_LEANINGS)
+    direction_count = min(effective_reach, GREAT_REACH) / REACH_OF_A_LEANING
+    directions = np.clip(direction_count, LEAST_LEANINGS, MOST_LEANINGS)
     return replace(
         second, implied=IMPLICIT_SHARE * budget, leanings=min(int(directions), items - 1)
     )

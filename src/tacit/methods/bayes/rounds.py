@@ -1,8 +1,8 @@
-"""Second-order rounds of `bayes`: the personal model that they work on, and how tastes vary
-between people.
+"""Second-order rounds of `bayes`: the personal model that they work on, and the covariance of user
+factors.
 
 `tacit.methods.bayes.covariance` releases which items are liked together,
-`tacit.methods.bayes.sweeps` how each item answers to tastes. What is made of the releases:
+`tacit.methods.bayes.sweeps` improves item factors. The releases are processed in
 `tacit.methods.refine.user_factors`.
 """
 
@@ -48,13 +48,13 @@ class SecondOrder:
     def model(self, state: BayesState) -> GaussianModel:
         """The personal model as far as it is known."""
         if state.tastes is NOT_YET:
-            return self.known(state)
+            return self.first_order_model(state)
         unknown = state.effects.variance + state.tastes.doubt
         noise = NOISE if state.widths is NOT_YET else state.widths.noise
         return GaussianModel(state.baseline, unknown, state.tastes.loadings, noise)
 
-    def known(self, state: BayesState) -> GaussianModel:
-        """What first-order rounds tell."""
+    def first_order_model(self, state: BayesState) -> GaussianModel:
+        """The model of the first-order rounds: global mean, item biases and public features."""
         model = first_model(self.first, state).model
         features = self.first.features
         if features is None or not self.small:
@@ -63,34 +63,34 @@ class SecondOrder:
 
     @property
     def small(self) -> bool:
-        """Whether the budget is too small to learn anything of tastes."""
+        """Whether the budget is too small to learn item factors."""
         public = self.first.public
         reach = public.people * strength(public.budget)
         return public.unit == "user" and reach < SMALL_REACH
 
     def last_model(self, state: BayesState) -> GaussianModel:
-        """The personal model that is published: with tastes for products of what is known of
-        items, unless an earlier model has brought its own along."""
+        """The personal model that is published: with feature interactions, unless an earlier model
+        has brought its own item factors."""
         model = self.model(state)
         if self.first.public.start is not None:
             return model
-        features = self.known(state).loadings[:, 1:]
+        features = self.first_order_model(state).loadings[:, 1:]
         curved = feature_interactions(features, state.weights.mean)
         item_factors = np.hstack([model.loadings, curved])
         return replace(model, loadings=item_factors)
 
     @property
-    def apart(self) -> bool:
-        """Whether the choice asks for slopes on what is released of items and for tastes for
-        their features apart: where nothing else is learned of tastes."""
+    def separates_features(self) -> bool:
+        """Whether the choice scales popularity slopes and item factors of features as separate
+        groups: where no other item factors are learned."""
         public = self.first.public
         featured = self.first.features is not None and public.start is None
         return featured and self.small and not self.first.pure
 
     def groups(self, columns: int) -> Groups:
-        """For the choice: the level, and all tastes together; or, where they are asked for
-        apart, slopes, tastes for features, and curves as they are."""
-        if not self.apart:
+        """Groups that the choice scales: the user bias, and all factors together; or, where they
+        are separate, slopes, features, and feature interactions unscaled."""
+        if not self.separates_features:
             return np.minimum(np.arange(columns), 1)
         feature_groups = first_groups(self.first)
         groups = np.full(columns, AS_IS)
@@ -98,37 +98,38 @@ class SecondOrder:
         return groups
 
     def grouped(self, state: BayesState) -> Grouped:
-        """The personal model, as the choice of how widely people differ asks for it. Learned
-        tastes are not widened: they were fitted to the very ratings that would speak for it."""
+        """The personal model in the groups of the choice of scales.
+
+        Learned factors are not widened: they were fitted to the very ratings that would speak for
+        it."""
         model = self.last_model(state)
         groups = self.groups(model.loadings.shape[1])
         if state.tastes is NOT_YET:
-            return Grouped(model, groups, together=self.apart)
+            return Grouped(model, groups, together=self.separates_features)
         return Grouped(model, groups, widest=1.0)
 
     def doubt(self, state: BayesState) -> Floats:
-        """What is unknown of the loadings so far, by item."""
+        """Posterior variance of the item factors so far, by item."""
         return self.model(state).variance - state.effects.variance
 
     def axes(self, state: BayesState, directions: int) -> Axes:
-        """The `directions` directions of taste that a typical person's ratings show best."""
+        """The `directions` axes of the item factors that a typical person's ratings determine
+        best."""
         model = self.model(state)
         return typical_axes(
             model.loadings, model.precision, state.weights.mean, state.level.count, directions
         )
 
     def widths(self, share: float) -> Round:
-        """How widely tastes for what is known vary, a kind at a time, and how much chance is
-        in ratings: asked before moments and sweeps, which stretch all kinds alike and take
-        chance for taste.
+        """Choose the scale of each kind of known factor, and the noise of ratings: before moments
+        and sweeps, which scale all kinds alike and take noise for taste.
 
-        Guarantee: that of the choice, `tacit.methods.first_order.choice`.
-        """
+        Guarantee: that of the choice, `tacit.methods.first_order.choice`."""
         round_ = choice_round(self.first, share, covered=False)
 
         def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             choice = round_.absorb(state, released).choice
-            features = self.known(state).loadings
+            features = self.first_order_model(state).loadings
             scaled = np.ascontiguousarray(features * choice.scales)
             user_factors = UserFactors(scaled, np.zeros(len(scaled)))
             return replace(state, widths=choice, tastes=user_factors)
@@ -153,7 +154,7 @@ class SecondOrder:
         return moment_round(share, directions, view, absorb)
 
     def retasted(self, state: BayesState, axes: Axes, packed: Floats, sd: float) -> BayesState:
-        """The state with loadings learned from released moments along some axes."""
+        """The state with item factors learned from released moments along some axes."""
         model = self.model(state)
         better = retaste(
             model.loadings,
@@ -168,8 +169,8 @@ class SecondOrder:
         return replace(state, tastes=updated)
 
     def _columns(self, width: int) -> Groups:
-        """The group of each column of tastes so far: known ones by kind, those that an earlier
-        model brought along together."""
+        """The group of each column of item factors so far: known ones by kind, those from an
+        earlier model together."""
         feature_groups = first_groups(self.first)
         if len(feature_groups) == width:
             return feature_groups

@@ -1,4 +1,4 @@
-"""What the rounds of `bayes` release, typed: first-order statistics, tastes, and while
+"""State of `bayes`, as its rounds release it: first-order statistics, item factors, and while
 sweeps go on their pooled evidence."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tacit.rounds.state import NOT_YET
 
 @dataclass(frozen=True)
 class Swept:
-    """What all sweeps so far say, on a common footing."""
+    """Evidence of all sweeps so far, along common axes."""
 
     axes: Axes
     """The same in every sweep, so that their evidence adds up."""
@@ -20,22 +20,22 @@ class Swept:
     """Before the first sweep: changes are counted from here."""
     evidence: UserFactorEvidence
     change: Floats
-    """Of the loadings along the axes, items x axes."""
+    """Change of the item factors along the axes, items x axes."""
 
 
 @dataclass(frozen=True)
 class ImplicitFeedback:
-    """What a person's choice of items says of her tastes."""
+    """How a person's choice of items predicts her user factors."""
 
     coefficients: Floats
-    """Directions of choice x axes of taste. Which these are follows from what was released
-    before (`tacit.methods.bayes.implicit.seen`), so a state has as many numbers everywhere."""
+    """Directions of choice x axes of user factors. Which these are follows from earlier releases
+    (`tacit.methods.bayes.implicit.implicit_design`), so a state has as many numbers everywhere."""
 
 
 @dataclass(frozen=True)
 class BayesState(FirstState):
-    """First-order statistics and tastes (`FirstState`), what sweeps add to them, and what
-    choices imply."""
+    """First-order statistics and item factors (`FirstState`), the evidence of sweeps, and implicit
+    feedback."""
 
     swept: Swept = NOT_YET
     implied: ImplicitFeedback = NOT_YET

@@ -1,13 +1,12 @@
-"""`bayes` on a calendar: first-order statistics, and how tastes for public features vary.
+"""`bayes` on a calendar: first-order statistics, and the covariance of factors of public features.
 
-Left out are the covariance, the sweeps and what choices imply: all ask about people again with
-what was learned from everybody, and a person's rows are computed once. Their share goes to the
-items' sums.
+Without covariance, sweeps and implicit feedback: all of them query people again with what was
+learned from everybody, and a person's rows are computed once. Their share goes to the items' sums.
 
-Moments are summed over all columns of a person's taste, not over the axes that ratings show
-best: which those are is known only from what is released, and may change from week to week.
-A person's matrix is clipped as a whole by a norm that no rotation changes, so turning the
-released sum to any axes afterwards is free and leaves its noise as it was.
+Moments are summed over all columns of a person's factors, not over the axes that ratings show best:
+which those are is known only from what is released, and may change from week to week. A person's
+matrix is clipped as a whole by a norm that no rotation changes, so turning the released sum to any
+axes afterwards is free and leaves its noise as it was.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ from tacit.rounds.round import AnyState, Released, Round
 from tacit.rounds.state import NOT_YET, State
 
 MOST_COLUMNS = 60
-"""Of tastes, for moments: their number grows with the square."""
+"""Limit on columns of factors in moments: their numbers grow with the square."""
 
 
 @dataclass(frozen=True)
 class StreamedSecond(SecondOrder):
-    """Moments as running sums."""
+    """Second-order rounds on a calendar: moments as running sums."""
 
     def running_moments(self, share: float, columns: int, directions: int) -> Round:
         """The sum of people's E[tt'] - I over all `columns`, each person's under the model
@@ -64,11 +63,13 @@ class StreamedSecond(SecondOrder):
         return moment_round(share, columns, view, absorb)
 
     def grouped(self, state: AnyState) -> Grouped:
-        """The personal model, as the choice asks for it: nothing was asked of widths before
-        moments here, so tastes may be widened after them."""
+        """The personal model in the groups of the choice.
+
+        On a calendar no scales are chosen before moments, so item factors may be widened after
+        them."""
         model = self.last_model(state)
         groups = self.groups(model.loadings.shape[1])
-        return Grouped(model, groups, together=self.apart)
+        return Grouped(model, groups, together=self.separates_features)
 
 
 def turned_moments(packed: Floats, axes: Floats) -> Floats:
@@ -89,7 +90,7 @@ class StreamedBayes(Bayes):
     """First-order statistics and moments, as running sums."""
 
     def plan(self, public: Public) -> Plan:
-        """Count, level, weights, effects, moments where they pay; how widely people differ."""
+        """Count, global mean, popularity, item biases; moments where they pay; scales."""
         first_order = StreamedOrder.of(public)
         second = StreamedSecond(first_order)
         mu = strength(public.budget)
@@ -116,7 +117,7 @@ class StreamedBayes(Bayes):
         )
 
     def first_state(self, public: Public) -> State:
-        """Nothing is known yet."""
+        """Empty: nothing is released yet."""
         return StreamedFirst()
 
     def finish(self, public: Public, state: AnyState) -> Shared:
@@ -130,7 +131,7 @@ def _shares(public: Public, mu: float, columns: int) -> BudgetSplit:
     """Those of `bayes`, with all that is left out in one release of sums."""
     shares = split(public.unit, public.people, mu, public.items, columns, pure=False)
     moments = shares.second.moments if columns <= MOST_COLUMNS else 0.0
-    freed = shares.second.taken - moments
+    freed = shares.second.total_share - moments
     second = replace(
         shares.second,
         widths=0.0,

@@ -1,7 +1,7 @@
-"""How each item answers to tastes: the sweeps of `bayes`.
+"""The sweeps of `bayes`: item factors from left-out errors.
 
-Each sweep releases left-out errors times (1, tastes), summed by item; the evidence of all
-sweeps is pooled. What is made of it: `tacit.methods.refine.user_factors`.
+Each sweep releases left-out errors times (1, user factors), summed by item; the evidence of all
+sweeps is pooled. It is processed in `tacit.methods.refine.user_factors`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tacit.rounds.round import Block, Part, Released, Round
 from tacit.rounds.state import NOT_YET
 
 LEVEL_WEIGHT = 1.5
-"""Weight of the item's effect beside its answers to tastes in one sweep: effects vary more."""
+"""Weight of the item bias beside the item factors in one sweep: biases vary more."""
 USER_FACTORS = Lean(stands_out=0.06)
-"""Effort for answers to tastes: they are about a fifth as large as effects."""
+"""Effort for item factors: they are about a fifth as large as item biases."""
 SHOWN = 0.25
 """Axes that a typical person's ratings show less than this take no part in a sweep."""
 LEAST_SCALE = 1e-9
@@ -34,21 +34,20 @@ LEAST_SCALE = 1e-9
 
 @dataclass(frozen=True)
 class Sweeps:
-    """Sweeps over `kept` axes of taste, those that ratings show best and some carriers."""
+    """Sweeps over `kept` axes of the item factors: those that ratings determine best, and some
+    carriers."""
 
     second: SecondOrder
     kept: int
     carriers: int = 0
-    """How many of the axes are there to take up tastes that no column has yet."""
+    """Number of axes reserved for factors that no column has yet."""
 
     def sweep(self, name: str, share: float, spread: float) -> Round:
-        """Left-out errors times (1, tastes), summed by item; then better effects and better
-        loadings.
+        """Left-out errors times (1, user factors), summed by item; then better item biases and item
+        factors.
 
-        `spread` is the noise sd that this share means at a row norm of 1. Guarantee: all
-        the cells of a person, all their columns together, are clipped to one norm
-        (`RowClip`).
-        """
+        `spread` is the noise sd that this share means at a row norm of 1. Guarantee: all the cells
+        of a person, all their columns together, are clipped to one norm (`RowClip`)."""
         first_order = self.second.first
 
         def contribute(block: Block, state: BayesState) -> Mapping[str, Rows]:
@@ -56,7 +55,7 @@ class Sweeps:
 
         def absorb(state: BayesState, released: Mapping[str, Released]) -> BayesState:
             effort = self.effort(state, spread)
-            clip = ROW_SHARE * _shown(self.axes(state)).norm
+            clip = ROW_SHARE * _shown_axes(self.axes(state)).norm
             sd = max(clip * released["sums"].sd, TINY)
             sums = clip * released["sums"].value
             state = first_order.learn(
@@ -79,16 +78,15 @@ class Sweeps:
     def effort(self, state: BayesState, spread: float) -> SweepEffort:
         """Public multipliers of errors, for a typical row of norm 1 each.
 
-        What an item adds to its effect is known of crowded items by now, so effort moves to
-        rare ones; how it answers to tastes is far less, and only crowded items show it.
-        """
+        The bias of a crowded item is well known by now, so effort moves to rare ones; item factors
+        are far smaller, and only crowded items show them."""
         low = 0.5 * self.second.first.weight_of_one(state.level.count)
         sd = max(spread, TINY)
         multipliers = (emphasis(state.weights, sd, low, lean) for lean in (RARE, USER_FACTORS))
         return SweepEffort(*(multiplier / norm for multiplier, norm in multipliers))
 
     def _rows(self, block: Block, state: BayesState, spread: float) -> Rows:
-        """Each cell's left-out error, clipped and weighted: alone, then times each taste."""
+        """Each cell's left-out error, clipped and weighted: alone, then times each user factor."""
         from tacit.kernels.left_out import left_out_user_factors, weigh_user_factors
 
         first_order = self.second.first
@@ -108,7 +106,7 @@ class Sweeps:
             1,
         )
         effort = self.effort(state, spread)
-        scaled_axes = _shown(axes)
+        scaled_axes = _shown_axes(axes)
         weight = first_order.cell_weights(block, state) / (ROW_SHARE * scaled_axes.norm)
         weight *= np.clip(error, -RESIDUAL_LIMIT, RESIDUAL_LIMIT)
         factors = scaled_axes.axes / np.sqrt(axes.reliability)
@@ -121,10 +119,10 @@ class Sweeps:
         return Rows(block.ptr, block.item, values)
 
     def _absorb(self, state: BayesState, sums: Floats, sd: float, multiplier: Floats) -> BayesState:
-        """The change of the loadings that all sweeps so far speak for."""
-        previous = self._before(state)
+        """Update item factors by the evidence of all sweeps so far."""
+        previous = self._previous_sweeps(state)
         axes = previous.axes
-        scaled_axes = _shown(axes).axes
+        scaled_axes = _shown_axes(axes).axes
         scale = multiplier[:, None] * np.sqrt(axes.reliability) * scaled_axes
         scale = np.maximum(scale, LEAST_SCALE)
         weights = state.weights
@@ -136,8 +134,8 @@ class Sweeps:
         swept = Swept(axes, previous.base, evidence, change)
         return replace(state, swept=swept, tastes=updated)
 
-    def _before(self, state: BayesState) -> Swept:
-        """What earlier sweeps said: at the first, nothing."""
+    def _previous_sweeps(self, state: BayesState) -> Swept:
+        """Evidence of earlier sweeps; zero before the first."""
         if state.swept is not NOT_YET:
             return state.swept
         items = self.second.first.public.items
@@ -152,24 +150,24 @@ class SweepEffort:
     """How much each item's errors count in a sweep."""
 
     level: Floats
-    """Towards its effect."""
+    """Multiplier towards the item bias."""
     tastes: Floats
-    """Towards its answers to tastes."""
+    """Multiplier towards the item factors."""
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownAxes:
     axes: Floats
     """1 for those that take part in a sweep, else 0."""
     norm: float
-    """Of a typical (level, tastes)."""
+    """Norm of a typical (1, user factors)."""
 
 
-def _shown(axes: Axes) -> _Shown:
-    """Which axes take part. Where no taste but one's level shows, none does, and the whole
-    sweep serves the items' effects."""
-    there = np.abs(axes.vectors).sum(axis=0) > 0
-    shown = ((axes.reliability > SHOWN) & there).astype(np.float64)
-    if shown.sum() < 2:
-        return _Shown(np.zeros_like(shown), LEVEL_WEIGHT)
-    return _Shown(shown, sqrt(LEVEL_WEIGHT**2 + float(shown.sum())))
+def _shown_axes(axes: Axes) -> _ShownAxes:
+    """Axes that ratings show. Where only the user bias shows, none takes part and the whole sweep
+    improves item biases."""
+    is_present = np.abs(axes.vectors).sum(axis=0) > 0
+    is_shown = ((axes.reliability > SHOWN) & is_present).astype(np.float64)
+    if is_shown.sum() < 2:
+        return _ShownAxes(np.zeros_like(is_shown), LEVEL_WEIGHT)
+    return _ShownAxes(is_shown, sqrt(LEVEL_WEIGHT**2 + float(is_shown.sum())))

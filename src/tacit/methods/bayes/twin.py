@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.methods.base import Public
-from tacit.methods.bayes.implicit import SIZE, SQUARES, Seen
+from tacit.methods.bayes.implicit import SIZE, SQUARES, ImplicitDesign
 from tacit.methods.bayes.plan import MOST_LEANINGS
 from tacit.methods.first_order.state import Floats
 from tacit.methods.noiseless.twin import GaussianTwin, OnePieceState, as_arrays
@@ -24,8 +24,8 @@ TOGETHER = 4096
 
 
 class BayesTwin(GaussianTwin):
-    """Effects, loadings and levels by variational Bayes, with public features where there
-    are any, and what people's choice of items says of their tastes. NOT PRIVATE."""
+    """The same model by variational Bayes on exact sums, with public features where there are any,
+    and implicit feedback. NOT PRIVATE."""
 
     def sizes(self, public: Public) -> tuple[int, int]:
         """Those of the Gaussian twin, and what is usual and implied."""
@@ -38,7 +38,7 @@ class BayesTwin(GaussianTwin):
         fit = self.fitted(block, public)
         items, numbers = as_arrays(fit, block, public.items)
         view, learned = _implied(block, fit)
-        extra = [view.leanings.usual, view.turn(learned).ravel()]
+        extra = [view.leanings.usual, view.rotation(learned).ravel()]
         return items, np.concatenate([numbers, *extra])
 
     def finish(self, public: Public, state: OnePieceState) -> Shared:
@@ -53,7 +53,7 @@ class BayesTwin(GaussianTwin):
         return replace(shared, arrays={**shared.arrays, **arrays})
 
 
-def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
+def _implied(block: Block, fit: Fitted) -> tuple[ImplicitDesign, Floats]:
     """Coefficients as the rounds of `bayes` learn them, from sums without clip or noise."""
     from tacit.kernels.implicit import implicit_popularity_slope, implicit_products
 
@@ -64,7 +64,7 @@ def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
     model = GaussianModel(fit.baseline, fit.variance, fit.loadings, fit.noise)
     directions = max(min(MOST_LEANINGS, len(weight) - 1), 1)
     axes = typical_axes(model.loadings, model.precision, weight, count, directions)
-    view = Seen(model, axes, leanings(model.loadings, weight, directions))
+    view = ImplicitDesign(model, axes, leanings(model.loadings, weight, directions))
     sums = np.zeros(directions**2 + directions * (directions + 1) // 2)
     residual = block.value - model.baseline[block.item]
     people = len(rated)
@@ -91,7 +91,7 @@ def _implied(block: Block, fit: Fitted) -> tuple[Seen, Floats]:
         sums[directions**2 :] / SQUARES,
         0.0,
         axes,
-        view.leanings.there,
+        view.leanings.present,
     )
     agreed = np.empty((people, 2))
     implicit_popularity_slope(

@@ -198,8 +198,8 @@ class FederatedMF(Method):
         return super().form(calibration)
 
 
-# Smaller uploads by Shin et al.'s projection: a device's matrix over all items, times
-# public random signs.
+# Smaller uploads by the projection of Shin et al.: a device's matrix over all items, times public
+# random signs.
 
 
 def signs(rows: int, items: int, seed: int) -> NDArray[np.float64]:

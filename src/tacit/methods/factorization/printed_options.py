@@ -38,7 +38,7 @@ class PrintedSettings(FactorSettings):
     never holds the former."""
 
     @model_serializer(mode="wrap")
-    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _omit_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what was not said: a sound model has none of it."""
         plain = FactorSettings.model_fields
         return {
@@ -145,7 +145,7 @@ class HuaSettings(FactorSettings):
     lambda (section 3.3), as every published model does."""
 
     @model_serializer(mode="wrap")
-    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _omit_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what was not said: a sound model has none of it."""
         printed_fields = set(HuaSettings.model_fields) - set(FactorSettings.model_fields)
         return {

@@ -45,7 +45,7 @@ class GradientSettings(FactorSettings):
     """`paper`: lambda; unset .02 (section 5.1: .02, .2)."""
 
     @model_serializer(mode="wrap")
-    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _omit_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Without what was not said: a sound model has none of it."""
         plain = FactorSettings.model_fields
         return {

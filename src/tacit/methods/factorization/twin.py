@@ -203,7 +203,7 @@ class ImplicitTwin(FactorTwin):
             block.value,
             public.items,
             None if features is None else features.matrix,
-            self._told(block, public.items),
+            self._implicit_rows(block, public.items),
             width=self.width(public),
             seed=self.method.seed,
             threads=self.threads,
@@ -214,7 +214,7 @@ class ImplicitTwin(FactorTwin):
             return np.hstack([table, implicit_factors]), numbers
         return table, np.append(numbers, implicit_factors[0])
 
-    def _told(self, block: Block, items: int) -> Any:
+    def _implicit_rows(self, block: Block, items: int) -> Any:
         """What having rated says: one row a person."""
         from scipy.sparse import csr_array
 

@@ -42,20 +42,20 @@ from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
 T = TypeVar("T")
 Groups = NDArray[np.int64]
-"""The group of each column of a matrix of loadings, 0 for a person's own level: columns of
-one group are widened or narrowed together."""
+"""Group of each column of item factors, 0 for the user bias: columns of a group are scaled
+together."""
 
 
 @dataclass(frozen=True)
 class Grouped:
-    """A personal model, and the groups of its loadings."""
+    """A personal model, and the group of each column of its item factors."""
 
     model: GaussianModel
     groups: Groups
     widest: float = STEPS[-1]
-    """How many times wider than the model says tastes may be chosen to be."""
+    """Largest scale that the choice may give to factors."""
     together: bool = False
-    """Whether the widths of all groups are told from all gains at once."""
+    """Whether the scales of all groups are estimated jointly from all gains."""
 
 
 ModelOf = Callable[[AnyState], Grouped]
@@ -73,11 +73,10 @@ class Baseline:
 def baseline_rounds(
     first_order: FirstOrder, sweeps: int, *, user_factors: bool = False
 ) -> Baseline:
-    """Level, weights and `sweeps` releases of item sums, with the shares of `bias`.
+    """Global mean, popularity and `sweeps` releases of item sums, with the shares of `bias`.
 
-    `user_factors`: whether a start brings its tastes along. What is left, `shares.choice`, is for
-    the choice.
-    """
+    `user_factors`: whether a start brings item factors along. The remaining share, `shares.choice`,
+    pays for the choice of scales."""
     mu = strength(first_order.public.budget)
     shares = baseline_shares(first_order.public.people, mu, sweeps)
     spread = 1 / (mu * sqrt(shares.sweep))
@@ -101,7 +100,8 @@ def first_groups(first_order: FirstOrder) -> Groups:
 
 
 def first_model(first_order: FirstOrder, state: FirstState) -> Grouped:
-    """Level, popularity, agreement and public features: all that first-order rounds tell."""
+    """The model of first-order rounds: global mean, popularity, popularity slopes and public
+    features."""
     public_prior = first_order.public.known
     matrix, groups = loadings(
         state.weights.popularity,
@@ -134,12 +134,11 @@ def choice_round(
     model_of: ModelOf | None = None,
     covered: bool = True,
 ) -> Round:
-    """How widely people differ, by a clipped left-out error: `tacit.methods.refine.choose`.
+    """Choose scales and noise by a clipped left-out error: `tacit.methods.refine.choose`.
 
-    `groups` and `model_of` are those of `first_model` unless given. The number of groups is
-    public before anything is released; a model may have any number of columns in each.
-    `covered`: whether intervals are made of it, so that covered errors are told in full.
-    """
+    `groups` and `model_of` are those of `first_model` unless given. The number of groups is public
+    before anything is released; a model may have any number of columns in each. `covered`: whether
+    intervals are made from it, so that covered errors are released in full."""
     columns = len(candidates(first_groups(first_order) if groups is None else groups))
 
     grouped_of = once_for_each(model_of or partial(first_model, first_order))
@@ -181,7 +180,7 @@ def choice_round(
 
 
 def reveal(grouped: Grouped, state: FirstState) -> Revealed:
-    """What a typical person's ratings show of each group of tastes."""
+    """How precisely a typical person's ratings determine each group of factors."""
     model = grouped.model
     weight = state.weights.mean / state.weights.mean.sum()
     item_precision = state.level.count * weight * model.precision
@@ -200,7 +199,7 @@ def reveal(grouped: Grouped, state: FirstState) -> Revealed:
 
 
 def widened(model: GaussianModel, state: FirstState) -> GaussianModel:
-    """The same items for people who differ as widely as the choice says."""
+    """The same items with factors scaled as the choice found."""
     item_factors = np.ascontiguousarray(model.loadings * state.choice.scales)
     return replace(model, loadings=item_factors, noise=state.choice.noise)
 
@@ -240,13 +239,12 @@ def left_out_rows(
     pull: NDArray[np.float64],
     weight: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """One row a person, *not yet clipped*: gain of each candidate over the first, and how
-    far the share of her errors that the first covers is from nominal.
+    """One row a person, *not yet clipped*: gain of each candidate over the first, and how far the
+    share of her errors that the first covers is from nominal.
 
-    `scales` are `tacit.methods.refine.choose.candidates`; a rating of person u had moved
-    the effect of item i by about pull_i x weight_u of itself (`ItemEffects.gain`, and the
-    weight of u's residuals in the sums).
-    """
+    `scales` are `tacit.methods.refine.choose.candidates`; a rating of person u moved the bias of
+    item i by about pull_i x weight_u of itself (`ItemBiasEstimate.gain`, and the weight of u's
+    residuals in the sums)."""
     from tacit.kernels.personal import left_out_block  # compiled on first use
 
     people = len(ptr) - 1
@@ -276,10 +274,9 @@ def left_out_rows(
 def with_room(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """The same rows, with gains so short that the last coordinate is not clipped.
 
-    Who errs far gains or loses much as well. Clipped as a whole, her row would say less of
-    errors that are not covered than the rows of others say of those that are, the more so the
-    fewer ratings people have.
-    """
+    A person with large errors gains or loses much as well. Clipped as a whole, her row would count
+    less for errors that are not covered than the rows of others count for those that are, the more
+    so the fewer ratings people have."""
     gains, beyond = rows[:, :-1], rows[:, -1]
     room = np.sqrt(ROW_CLIP**2 - beyond**2)
     norm = np.maximum(np.sqrt((gains**2).sum(axis=1)), room)

@@ -1,4 +1,5 @@
-"""What is known of items before tastes are learned, as loadings of the personal model."""
+"""Item factors that are known before any are learned: popularity, its slope, and public
+features."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ POPULARITY_SLOPE = 0.35
 """Prior standard deviation of how much more, or less, than others a person goes with what all
 think of an item: a slope on the items' effects. Flat from .25 to .5 on ML-1M (split 100)."""
 FEATURES = {TAG: 0.07, YEAR: 0.03, NUMBER: 0.04}
-"""Prior variance of a person's taste for an average item, shared by all columns of a kind."""
+"""Prior variance of a person's factor for an average item, shared by all columns of a kind."""
 
 SMALL_POPULARITY, SMALL_POPULARITY_SLOPE = 0.1, 0.5
 SMALL_YEAR = 0.05
@@ -33,13 +34,12 @@ def loadings(
     level_variance: float = 0.0,
     learned: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The matrix [level | popularity | agreement | features | learned] and the group of each
-    column (0 = level).
+    """The matrix [user bias | popularity | popularity slope | features | learned] and the group of
+    each column (0 = user bias).
 
-    Agreement is a slope on `item_biases`, where they are given: some people judge items as all do,
-    only more so, and some do not care. `level_variance` is the doubt about the released
-    level, which every person's own level must be free to undo.
-    """
+    The slope is on `item_biases`, where they are given: some people judge items as all do, only
+    more so, and some do not care. `level_variance` is the posterior variance of the released global
+    mean, which every user bias must be free to undo."""
     items = len(popularity)
     blocks = [
         np.full((items, 1), np.sqrt(LEVEL + level_variance)),
@@ -64,7 +64,7 @@ def loadings(
 
 
 def small_budget(matrix: NDArray[np.float64], features: Design) -> NDArray[np.float64]:
-    """`loadings` with effects and features, as they are used where budgets are small."""
+    """Item factors with biases and features, scaled for small budgets."""
     times = np.ones(matrix.shape[1])
     times[1] = SMALL_POPULARITY / POPULARITY
     times[2] = SMALL_POPULARITY_SLOPE / POPULARITY_SLOPE

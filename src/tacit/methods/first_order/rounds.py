@@ -111,14 +111,15 @@ def person_rows(values: NDArray[np.float64]) -> Rows:
 
 @dataclass(frozen=True)
 class FirstOrder:
-    """The rounds for one plan."""
+    """The first-order rounds of one plan: global mean, popularity, item biases."""
 
     public: Public
     features: Design | None
     pure: bool
     """Whether bounds are of L1, because the budget asks for pure mechanisms."""
     rare: bool = False
-    """Whether effort moves further to rare items: where tastes are learned of crowded ones."""
+    """Whether effort moves further to rare items: where item factors are learned of crowded
+    ones."""
 
     @staticmethod
     def of(public: Public) -> FirstOrder:
@@ -131,7 +132,7 @@ class FirstOrder:
         return self.public.unit == "user"
 
     @cached_property
-    def _whole(self) -> Bound:
+    def _person_bound(self) -> Bound:
         """What a whole person may add: a row of norm 1."""
         return RowClip(1.0, "l1" if self.pure else "l2")
 
@@ -142,8 +143,8 @@ class FirstOrder:
         return 1 / count if self.pure else 1 / sqrt(count)
 
     def people(self, share: float) -> Round:
-        """Level and typical count: at `user` a row of norm below 1, at `rating` three
-        numbers (`LevelCells`)."""
+        """Global mean and typical count: at `user` a row of norm below 1, at `rating` three numbers
+        (`LevelCells`)."""
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             if not self.whole_person:
@@ -169,7 +170,7 @@ class FirstOrder:
             global_mean = find(noisy.value[0], max(noisy.sd, TINY), state.people)
             return replace(state, level=global_mean)
 
-        bound = self._whole if self.whole_person else LevelCells()
+        bound = self._person_bound if self.whole_person else LevelCells()
         width = 2 if self.whole_person else 3
         part = Part("level", 1, bound, width=width, share=share)
         return Round("people", (part,), contribute, absorb)
@@ -198,19 +199,18 @@ class FirstOrder:
             )
             return replace(state, weights=denoised)
 
-        bound = self._whole if self.whole_person else CellClip(1.0)
+        bound = self._person_bound if self.whole_person else CellClip(1.0)
         part = Part("weights", self.public.items, bound, share=share)
         return Round("weights", (part,), contribute, absorb)
 
     def effects(self, name: str, share: float, spread: float) -> Round:
-        """Sums of residuals from the effects so far, less each person's own shrunk mean;
-        then a better baseline.
+        """Sums of residuals from the item biases so far, less each person's shrunk mean; then a
+        better baseline.
 
-        `spread` is the noise sd that this share means at a row norm of 1: it sets, by rule,
-        how much effort moves from crowded to rare items.
-        """
+        `spread` is the noise sd that this share means at a row norm of 1: it sets, by rule, how
+        much effort moves from crowded to rare items."""
         items = self.public.items
-        bound = self._whole if self.whole_person else CentredCells(items)
+        bound = self._person_bound if self.whole_person else CentredCells(items)
 
         def contribute(block: Block, state: FirstState) -> Mapping[str, Rows]:
             residuals = block.value - state.level.mean - self.effect(state)[block.item]
@@ -245,8 +245,8 @@ class FirstOrder:
     def learn(
         self, state: AnyFirst, sums: NDArray[np.float64], sd: float, scale: NDArray[np.float64]
     ) -> AnyFirst:
-        """Better effects from one more release, `sums` = scale_i W_i (b_i - effect_i) +
-        N(0, sd^2)."""
+        """Update item biases from one more release, `sums` = scale_i W_i (b_i - bias_i) + N(0,
+        sd^2)."""
         weights = state.weights
         prior_evidence = Evidence.none(self.public.items)
         if state.evidence is not NOT_YET:
@@ -257,22 +257,23 @@ class FirstOrder:
         return self.settle(state, evidence)
 
     def settle(self, state: AnyFirst, evidence: Evidence) -> AnyFirst:
-        """The effects that all evidence so far speaks for. `shared_sampling`, after a start
-        from an earlier model, is what the sums of then and now have in common of people's
-        own noise, by item."""
+        """Posterior item biases from all evidence so far.
+
+        `shared_sampling`, after a start from an earlier model: sampling noise of people's ratings
+        that its sums and the new ones share, by item."""
         estimate = estimate_item_biases(
             evidence,
             state.weights,
             None if self.features is None else self.features.matrix,
             sampling=self.shared(state),
             level_variance=state.level.variance,
-            known=self.public.known,
+            public_prior=self.public.known,
         )
         item_biases = ItemBiases(estimate.mean, estimate.variance, estimate.gain)
         return replace(state, evidence=evidence.filled(), effects=item_biases)
 
     def effect(self, state: FirstState) -> NDArray[np.float64]:
-        """The effects so far: none before the first sums."""
+        """Item biases so far; zeros before the first sums."""
         if state.effects is not NOT_YET:
             return state.effects.mean
         return np.zeros(self.public.items)

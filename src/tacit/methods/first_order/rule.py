@@ -39,7 +39,7 @@ def is_pure(budget: Budget | None) -> bool:
 
 
 def global_mean_share(people: float, mu: float, need: float = GLOBAL_MEAN_NEED) -> float:
-    """What the level needs to be known to a few hundredths."""
+    """Budget share at which the global mean has a standard error of a few hundredths."""
     return float(np.clip((need / (people * mu)) ** 2, GLOBAL_MEAN_LEAST, GLOBAL_MEAN_MOST))
 
 

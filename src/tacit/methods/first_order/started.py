@@ -46,17 +46,17 @@ KEPT_ROWS = (
     "sampling",
     "doubt",
 )
-"""What is kept of every item: its evidence, its weight, people's own noise, what is unknown
-of its tastes."""
+"""Arrays of every item that a start carries on: evidence, popularity, sampling noise, posterior
+variance of its factors."""
 MOST_USER_FACTORS = 40
-"""Columns of taste that a start takes over; a refresh may add some of its own."""
+"""Columns of factors that a start takes over; a refresh may add its own."""
 
 
 def first_rounds(
     first_order: FirstOrder, level: float, weights: float, *, user_factors: bool
 ) -> list[Round]:
-    """The level and the weights, with these shares; where the plan has a start, what it
-    knows goes into the state."""
+    """Rounds of global mean and popularity with these shares; where the plan has a start, its
+    knowledge enters the state."""
     if first_order.public.start is None:
         return [first_order.people(level), first_order.weights(weights)]
     check_kept(first_order.public.start)
@@ -115,8 +115,8 @@ def story(public: Public) -> tuple[str, ...]:
 
 
 def _tastes(first_order: FirstOrder, state: FirstState, previous: Shared) -> UserFactors | None:
-    """The earlier loadings, at the default noise; new items by their features. None where
-    the earlier fit found that tastes do not show: then they begin as they would without it."""
+    """Item factors of the earlier model, at the default noise; new items get theirs from features.
+    None where the earlier fit learned none: then this one begins as without a start."""
     item_factors = np.asarray(previous.arrays["loadings"], np.float64) * np.sqrt(
         NOISE / previous.numbers["noise"]
     )

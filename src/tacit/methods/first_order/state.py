@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ItemBiases:
-    """Effect of each item (the field says item bias), and what is left unknown of it."""
+    """Bias of each item, and its posterior variance."""
 
     mean: Floats
     variance: Floats
@@ -33,12 +33,12 @@ class UserFactors:
     loadings: Floats = field(metadata={"free": 1})
     """Items x columns (the field says item factors)."""
     doubt: Floats
-    """Variance of an item's ratings that its loadings leave unexplained by their own error."""
+    """Posterior variance: of an item's ratings, by the error of its item factors."""
 
 
 @dataclass(frozen=True)
 class FirstState(State):
-    """Level, weights and effects, in the order in which rounds release them."""
+    """Global mean, popularity and item biases, in the order in which rounds release them."""
 
     level: GlobalMean = NOT_YET
     weights: Weights = NOT_YET
@@ -49,10 +49,9 @@ class FirstState(State):
     """After a start: what the sums of then and now have in common of people's own noise."""
     tastes: UserFactors = NOT_YET
     widths: Choice = NOT_YET
-    """How widely tastes for what is known of items vary, where it is asked before they are
-    learned."""
+    """Scales of the factors of features, where they are chosen before other factors are learned."""
     choice: Choice = NOT_YET
-    """How widely people differ."""
+    """Scales of all factors, and the noise of ratings."""
 
     @property
     def baseline(self) -> Floats:

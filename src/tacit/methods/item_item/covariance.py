@@ -192,8 +192,8 @@ def _cleaned(
     return fitted.mean, fitted.spread
 
 
-# Covariance and weights measured apart and divided afterwards, as McSherry & Mironov do,
-# at sound bounds.
+# Covariance and weights, released separately and divided afterwards as McSherry & Mironov do, with
+# sound bounds.
 #
 # Unit `user`: a person adds (rr', ee')/n, products of rows of length at most B and 1 (the
 # weight is *squared*; with 1/sqrt n a whole person would add B^2 sqrt n). Unit `rating`:

@@ -325,7 +325,7 @@ def along_round(size: int, share: float) -> Round:
         item_diagonal = diagonal(state.weight[head], state.people, True)
         # A person's squared row has length 1, and what was taken off it.
         item_diagonal *= (state.people + along) / item_diagonal.sum()
-        popular = np.sqrt(along) * common_of(state, size).whole()
+        popular = np.sqrt(along) * common_of(state, size).all_rows()
         item_factors = np.column_stack([popular, state.loadings])
         between = tempered(item_factors, item_diagonal, state.weight[head])
         return replace(state, between=between, head=head)

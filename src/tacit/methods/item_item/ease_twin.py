@@ -57,7 +57,7 @@ MOST_RANK = 3 * RANK
 SEED = 0
 """Who is held back: nothing else is drawn."""
 
-# Ways to make weights between items of likes without noise: those that the twin of `ease` tries.
+# Item weights from likes without noise: the candidates that the twin of `ease` tries.
 #
 # NOT PRIVATE. Rows of likes as they are, divided by a power of their length; or what popularity
 # does not say of them already, as the private `ease` multiplies them

@@ -109,13 +109,13 @@ class ItemKNN(Method):
     }
 
     @property
-    def chosen(self) -> KNNSettings:
+    def knn_settings(self) -> KNNSettings:
         """The settings, by their own class."""
         return cast("KNNSettings", self.settings)
 
     def form(self, calibration: Calibration) -> Form:
         """PCC or COS of the paper where its neighbours are asked for."""
-        if self.chosen.neighbours is None:
+        if self.knn_settings.neighbours is None:
             return super().form(calibration)
         if calibration != "none":
             raise SettingError(

@@ -38,7 +38,7 @@ class Common:
     size: int
     """Rows of the matrix."""
 
-    def whole(self) -> Floats:
+    def all_rows(self) -> Floats:
         """p over all rows of the matrix."""
         out = np.zeros(self.size)
         out[self.rows] = self.along

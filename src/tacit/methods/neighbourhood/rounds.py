@@ -104,7 +104,7 @@ class Pairs:
         residuals(block.ptr, block.item, dev, model.loadings, model.precision, residual, target)
         return residual, target
 
-    def place(self, state: PairState) -> NDArray[np.int64]:
+    def gram_rows(self, state: PairState) -> NDArray[np.int64]:
         """Spot of each item among those that count, or -1: the `size` largest released weights."""
         spot = np.full(self.public.items, -1, np.int64)
         spot[top_items(state, self.size)] = np.arange(self.size)
@@ -127,7 +127,7 @@ class Pairs:
                 block.ptr,
                 block.item,
                 self._residuals(block, state)[0],
-                self.place(state),
+                self.gram_rows(state),
                 self.size,
                 DAMP,
                 LIMIT,
@@ -162,7 +162,7 @@ class Pairs:
                 block.ptr,
                 block.item,
                 *self._residuals(block, state),
-                self.place(state),
+                self.gram_rows(state),
                 state.similarity,
                 DAMP,
                 LIMIT,
@@ -216,7 +216,7 @@ class Pairs:
                 block.ptr,
                 block.item,
                 *self._residuals(block, state),
-                self.place(state),
+                self.gram_rows(state),
                 self.candidates(state, trained),
                 LIMIT,
                 out,
@@ -261,7 +261,7 @@ class Pairs:
         from tacit.kernels.item_pairs import pair_starts
 
         starts = np.empty(len(block.ptr), np.int64)
-        pair_starts(block.ptr, block.item, self.place(state), starts)
+        pair_starts(block.ptr, block.item, self.gram_rows(state), starts)
         return Rows(starts, np.empty(starts[-1], np.uint32), np.empty((starts[-1], 1)))
 
 

@@ -60,13 +60,13 @@ def fit_implicit(
     if len(residuals):
         people = People(ptr, item, residuals, threads)
         for _ in range(passes):
-            reports = people.told(posterior, noise, np.asarray(implicit @ implicit_factors))
+            reports = people.report(posterior, noise, np.asarray(implicit @ implicit_factors))
             noise = learn_items(posterior, reports, noise, len(residuals))
             implicit_factors = _regressed(implicit, reports.tastes, implicit_factors)
             turned = settle(posterior, reports.moment)
             implicit_factors = np.linalg.solve(turned, implicit_factors.T).T
     turned = level_first(posterior, count)
-    posterior.turn(turned)
+    posterior.rotate(turned)
     return finished(posterior, count, level, noise), implicit_factors @ turned
 
 

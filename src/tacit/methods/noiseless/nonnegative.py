@@ -71,7 +71,7 @@ def fit_nonnegative(
 
 def _pass(posterior: Items, people: People, free: NDArray[np.int64], noise: float) -> float:
     """People, then what is free of the items, then their spread; returned is the noise."""
-    reports = people.told(posterior, noise)
+    reports = people.report(posterior, noise)
     grams = reports.grams[:, free]
     inner = grams[:, :, free]
     mean = np.array(posterior.mean)

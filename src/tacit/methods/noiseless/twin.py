@@ -184,7 +184,7 @@ class GaussianTwin(PersonalTwin):
             seed=self.method.seed,
             threads=self.threads,
             passes=self.passes,
-            after=given_user_factors(block, public, self.threads),
+            earlier=given_user_factors(block, public, self.threads),
         )
 
 
@@ -222,7 +222,7 @@ def given_user_factors(
     )
 
 
-# Item effects and personal tastes for what is known of items, fitted to all ratings at once.
+# Item biases, and user factors for public features, fitted to all ratings at once.
 #
 # The personal Gaussian model whose loadings are given: a level, popularity, agreement with
 # effects that are known, public features. Effects are normal
@@ -267,13 +267,13 @@ def fit_item_biases(
 
 def patience(people: People) -> float:
     """How many times more passes where people have few ratings."""
-    mean_count = len(people.value) / people.there
+    mean_count = len(people.value) / people.rater_count
     return min(max(ENOUGH / mean_count, 1.0), MOST)
 
 
 def _pass(posterior: Items, people: People, noise: float) -> float:
     """People, then effects, then how widely either differ; returned is the noise."""
-    reports = people.told(posterior, noise)
+    reports = people.report(posterior, noise)
     count = reports.grams[:, 0, 0]
     prior = posterior.design @ posterior.slopes[:, 0]
     user_factors = np.sum(reports.grams[:, 0, 1:] * posterior.mean[:, 1:], axis=1)
@@ -282,7 +282,7 @@ def _pass(posterior: Items, people: People, noise: float) -> float:
     posterior.mean[:, 0] = prior + unknown * residuals / noise
     posterior.covariance[:, 0, 0] = unknown
     noise = max(reports.error(posterior) / len(people.value), LEAST_NOISE)
-    raters = people.there
+    raters = people.rater_count
     item_factors = posterior.mean[:, 1:].copy()
     # What people have in common belongs to the items: somebody without a rating has taste 0.
     common = reports.tastes.sum(axis=0) / raters

@@ -84,7 +84,7 @@ class Items:
     spread: Floats
     """Variance around it, by column."""
 
-    def turn(self, matrix: Floats) -> None:
+    def rotate(self, matrix: Floats) -> None:
         """Tastes x instead of `matrix` x: loadings are multiplied from the right."""
         transform = np.eye(1 + len(matrix))
         transform[1:, 1:] = matrix
@@ -123,27 +123,27 @@ def fit_gaussian(
     seed: int = 0,
     threads: int = 1,
     passes: int = PASSES,
-    after: Fitted | None = None,
+    earlier: Fitted | None = None,
 ) -> Fitted:
-    """From ratings of one row a person (inner scale) and the items' public features. `after`
+    """From ratings of one row a person (inner scale) and the items' public features. `earlier`
     is a fit of effects and given tastes (`tacit.methods.noiseless.twin`) to go on from."""
     level = mean_of(value)
     residuals = np.ascontiguousarray(value - level, np.float64)
     count = np.bincount(item, minlength=items).astype(np.float64)
     start = random_start(items, width, seed)
     noise = NOISE
-    if after is None:
+    if earlier is None:
         posterior = start_posterior(item, residuals, count, features, start)
     else:
-        noise = after.noise
-        posterior = start_posterior(item, residuals, count, features, fill_columns(after, start))
-        posterior.mean[:, 0] = after.baseline - level
+        noise = earlier.noise
+        posterior = start_posterior(item, residuals, count, features, fill_columns(earlier, start))
+        posterior.mean[:, 0] = earlier.baseline - level
         posterior.regress()
     if len(residuals):
         people = People(ptr, item, residuals, threads)
         for _ in range(passes):
             noise = _pass(posterior, people, noise)
-    posterior.turn(level_first(posterior, count))
+    posterior.rotate(level_first(posterior, count))
     return finished(posterior, count, level, noise)
 
 
@@ -160,9 +160,9 @@ def random_start(items: int, width: int, seed: int) -> Floats:
     return start
 
 
-def fill_columns(after: Fitted, start: Floats) -> Floats:
+def fill_columns(earlier: Fitted, start: Floats) -> Floats:
     """The strongest of the given tastes, and random ones: as many columns as `start`."""
-    axes, sizes, _ = np.linalg.svd(after.loadings, full_matrices=False)
+    axes, sizes, _ = np.linalg.svd(earlier.loadings, full_matrices=False)
     retained = min(len(sizes), max(start.shape[1] - FREE, 1))
     return np.column_stack([(axes * sizes)[:, :retained], start[:, retained:]])
 
@@ -232,11 +232,11 @@ class People:
     threads: int
 
     @property
-    def there(self) -> int:
+    def rater_count(self) -> int:
         """How many have rated anything."""
         return max(int((np.diff(self.ptr) > 0).sum()), 1)
 
-    def told(self, posterior: Items, noise: float, prior_mean: Floats | None = None) -> Reports:
+    def report(self, posterior: Items, noise: float, prior_mean: Floats | None = None) -> Reports:
         """Everybody's taste from the items, and what it says about them; `prior_mean` is what
         is expected of each taste before any rating, nothing unless given."""
         from tacit.kernels.variational import pass_people
@@ -278,7 +278,7 @@ class People:
         unpacked = np.zeros((items, wide, wide))
         unpacked[:, *upper] = packed
         unpacked[:, upper[1], upper[0]] = packed
-        moment = (moment + np.triu(moment, 1).T) / self.there
+        moment = (moment + np.triu(moment, 1).T) / self.rater_count
         square = float(self.value @ self.value)
         return Reports(unpacked, rights, moment, square, user_factors)
 
@@ -309,9 +309,9 @@ def start_posterior(
 
 def _pass(posterior: Items, people: People, noise: float) -> float:
     """People, then items, then spread and regression; returned is the noise."""
-    reports = people.told(posterior, noise)
+    reports = people.report(posterior, noise)
     noise = learn_items(posterior, reports, noise, len(people.value))
-    common = reports.tastes.sum(axis=0) / people.there
+    common = reports.tastes.sum(axis=0) / people.rater_count
     posterior.take_up(common)
     settle(posterior, reports.moment - np.outer(common, common))
     return noise
@@ -332,11 +332,11 @@ def settle(posterior: Items, moment: Floats) -> Floats:
     matrix by which loadings were multiplied."""
     values, vectors = np.linalg.eigh(moment)
     stretch = (vectors * np.sqrt(values)) @ vectors.T
-    posterior.turn(stretch)
+    posterior.rotate(stretch)
     residual_covariance = posterior.regress()
     _, vectors = np.linalg.eigh(residual_covariance[1:, 1:])
     vectors = vectors[:, ::-1]
-    posterior.turn(vectors)
+    posterior.rotate(vectors)
     posterior.spread = np.concatenate(
         [
             residual_covariance[:1, 0],

@@ -49,7 +49,7 @@ class Carrier:
         """A round that carries vectors of `size` coordinates and one more for what is
         missing to norm 1."""
         if self.report is None:
-            return self._whole(name, size, takes_part, vectors, absorb)
+            return self._vector_round(name, size, takes_part, vectors, absorb)
         report = self.report
         key = _key(self.key, name)
         part = Part(
@@ -79,7 +79,7 @@ class Carrier:
 
         return Round(name, (part,), contribute, take, takes_part)
 
-    def _whole(
+    def _vector_round(
         self, name: str, size: int, takes_part: Participation, vectors: Vectors, absorb: Absorb
     ) -> Round:
         def contribute(block: Block, state: AnyState) -> Mapping[str, Rows]:

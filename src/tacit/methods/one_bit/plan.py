@@ -133,8 +133,8 @@ def item_bias_shared(
     )
 
 
-# The three questions of `effects`: what each person's vector says, and what all answers
-# make of the public state.
+# The three rounds of `effects`: each device's contribution, and how all answers update the public
+# state.
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,8 @@ COVER_BELOW, COVER_ABOVE = -0.4, 0.19
 
 @dataclass(frozen=True)
 class Revealed:
-    """What a typical person's ratings show of tastes, under the default."""
+    """How precisely a typical person's ratings determine each group of factors, under the
+    default."""
 
     tastes: Mapping[int, Floats]
     """By group: information over that of the prior, along each axis of it."""
@@ -89,8 +90,8 @@ class Choice:
 
 
 def candidates(groups: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Multipliers of the loadings, one row a candidate, the default first; group 0 is the
-    personal level, and those of negative ones stay as they are."""
+    """Multipliers of the item factors, a row for each candidate, the default first; group 0 is the
+    user bias, and columns of negative groups are not scaled."""
     rows = [np.ones(len(groups))]
     for group, step in _trials(groups):
         rows.append(np.where(groups == group, step, 1.0))
@@ -144,7 +145,7 @@ def _together(
 
 
 def _stands_out(gains: list[float], sd: float) -> float:
-    """The step of the personal level with the best gain, if that is beyond the noise."""
+    """The step of the user bias with the best gain, if that is beyond the noise."""
     best = int(np.argmin(gains))
     return LEVEL_STEPS[best] if gains[best] < -STANDS_OUT * sd else 1.0
 

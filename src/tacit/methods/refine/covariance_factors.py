@@ -40,8 +40,8 @@ those of many ratings weigh more, whose own rows look like common tastes
 
 @dataclass(frozen=True, eq=False)
 class CovarianceFactors:
-    """`turn`: known loadings times this have the covariance that was found; `fresh`: new
-    loadings of the rows."""
+    """`turn`: known item factors times this have the released covariance; `fresh`: new item factors
+    of the rows."""
 
     turn: Floats
     fresh: Floats
@@ -80,7 +80,7 @@ def shared_scatter(rows: int, people: float) -> float:
 def _rotation(
     matrix: NDArray[np.float32], sd: float, profile: Profile, item_factors: Floats
 ) -> Floats:
-    """T^1/2, by the projection of the whitened matrix on the whitened loadings."""
+    """T^1/2, by the projection of the whitened matrix on the whitened item factors."""
     width = item_factors.shape[1]
     white = (sd**2 + profile.sampling * profile.weight**2 + 1e-30) ** -0.25
     rows = item_factors * (profile.weight * white * np.sqrt(KEPT))[:, None]

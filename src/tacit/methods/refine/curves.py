@@ -25,8 +25,8 @@ KEPT = 24
 
 
 def feature_interactions(item_factors: Floats, weight: Floats) -> Floats:
-    """Loadings (items x at most `KEPT`) for products of the given ones; `weight` says how
-    much each item is rated."""
+    """Item factors (items x at most `KEPT`) for products of the given ones; `weight` is the
+    popularity of each item."""
     share = weight / max(float(weight.sum()), 1e-300)
     axes = _leading(item_factors - share @ item_factors, share, AXES)
     first, second = np.triu_indices(axes.shape[1])

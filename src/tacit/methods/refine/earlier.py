@@ -66,21 +66,20 @@ class Earlier:
     sampling: Floats
     """Variance of a sum from people's own noise, for a weight of 1."""
 
-    def _whole(self, weights: Weights) -> float:
+    def _popularity_growth(self, weights: Weights) -> float:
         """How much more all items weigh now."""
         old_total = float(self.weight[self.known].sum())
         return float(weights.mean[self.known].sum()) / old_total if old_total > 0 else 1.0
 
     def better_weights(self, current: Weights, noisy: Floats, sd: float) -> Weights:
-        """The weights of now: those of then (log-normal, grown with the people, and
-        drifted) are the prior of `noisy`.
+        """Popularity of now: that of the earlier fit (log-normal, grown with the people, and
+        drifted) is the prior of `noisy`.
 
-        `current` is what `noisy` says by itself: for the growth, for items that were not
-        known, and for items whose release lies beyond all that was expected.
-        """
+        `current` is estimated from `noisy` alone: for the growth, for items that were not known,
+        and for items whose release lies beyond all that was expected."""
         old_weight = np.maximum(self.weight, 1e-9)
         wide = np.log(np.maximum(self.weight_square / old_weight**2, 1.0)) + STILL
-        centre = np.log(self._whole(current) * old_weight) - (wide - STILL) / 2
+        centre = np.log(self._popularity_growth(current) * old_weight) - (wide - STILL) / 2
         log = centre[:, None] + np.sqrt(wide)[:, None] * POINTS
         chance = -0.5 * POINTS**2 - 0.5 * ((noisy[:, None] - np.exp(log)) / max(sd, TINY)) ** 2
         best = chance.argmax(axis=1)
@@ -103,7 +102,7 @@ class Earlier:
         `sampling` x weight; and how much of that the sums of then have too, which is less
         where more people stood behind them."""
         old_weight = np.maximum(self.weight, 1e-9)
-        growth = self._whole(weights)
+        growth = self._popularity_growth(weights)
         unsure = np.maximum(self.weight_square / old_weight**2 - 1.0, 0.0)
         belief = SHIFT / (SHIFT + unsure)  # how far a change of one item's weight is believed
         ratio = growth * np.exp(
@@ -127,7 +126,7 @@ class Earlier:
         return evidence, np.where(self.known, np.minimum(plain * self.sampling, sampling), sampling)
 
     def better_global_mean(self, current: GlobalMean) -> GlobalMean:
-        """The level of now, with that of then as its prior in the place of mid-scale."""
+        """The global mean of now, with the earlier one as its prior instead of mid-scale."""
         variance = max(current.variance, NOTHING)
         fresh = max(
             1.0 / variance - GLOBAL_MEAN_SD**-2, NOTHING
@@ -144,9 +143,8 @@ def fewer_columns(item_factors: Floats, weight: Floats, limit: int) -> tuple[Flo
     """The first column, and the `limit` strongest directions of the others; and by item the
     variance of what is dropped.
 
-    Tastes are N(0, I), so any rotation of the columns is the same model: refreshes may go
-    on for ever.
-    """
+    User factors are N(0, I), so any rotation of the columns is the same model: refreshes may go on
+    for ever."""
     user_factors = item_factors[:, 1:]
     if user_factors.shape[1] <= limit:
         return item_factors, np.zeros(len(item_factors))

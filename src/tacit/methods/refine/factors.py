@@ -45,7 +45,7 @@ class ItemFactors:
 
     @staticmethod
     def none(items: int, width: int) -> ItemFactors:
-        """Where factors do not pay."""
+        """Zeros, where factors do not pay."""
         return ItemFactors(np.zeros((items, width)), np.zeros(items), np.zeros((width, width)), 0.0)
 
 
@@ -150,7 +150,7 @@ def _sized(right: Floats, left: Floats, noise: Floats, sizes: Floats) -> list[fl
 
 
 class _Posterior(NamedTuple):
-    """Of all v_i under one T."""
+    """Posterior of all v_i under one T."""
 
     mean: Floats
     unknown: Floats

@@ -77,8 +77,8 @@ def mean_of_users(released: NDArray[np.float64], sd: float, people: float) -> Gl
 
 
 def mean_of_ratings(released: NDArray[np.float64], sd: float, people: float) -> GlobalMean:
-    """From the three sums of unit `rating`. The level is a ratio of sums, so it needs no
-    number of people."""
+    """Global mean from the three sums of unit `rating`: a ratio of sums, so it needs no number of
+    people."""
     lowest = people / (1.0 + OWN_SHRINKAGE)  # a person with one rating adds 1/6 to the second sum
     total = float(np.clip(released[1], lowest, max(people, lowest)))
     mean, variance = shrink(

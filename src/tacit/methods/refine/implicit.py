@@ -45,7 +45,7 @@ LEAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Leanings:
-    """How each item is told from what people usually rate."""
+    """Each item's factors less what people usually rate, in the leading directions."""
 
     usual: Floats
     """The loadings of what people usually rate."""
@@ -56,14 +56,14 @@ class Leanings:
     """Items x directions, each of variance 1 over what is rated."""
 
     @property
-    def there(self) -> NDArray[np.bool_]:
-        """Which directions there are."""
+    def present(self) -> NDArray[np.bool_]:
+        """Mask of the directions that are not zero."""
         return np.asarray(np.abs(self.turn).sum(axis=0) > 0)
 
 
 def leanings(item_factors: Floats, weight: Floats, count: int) -> Leanings:
-    """The `count` directions in which loadings vary most, but for the personal level, which
-    stands in column 0; `weight` says how much each item is rated."""
+    """The `count` directions in which item factors vary most, without the user bias in column 0;
+    `weight` is the popularity of each item."""
     share = weight / max(float(weight.sum()), 1e-300)
     usual = share @ item_factors
     centred = item_factors - usual
@@ -102,8 +102,7 @@ def coefficients(
 
 
 def _spread(projected: Floats, scale: Floats, noise: Floats) -> float:
-    """The most probable variance of the coefficients; 0 where none explains better what was
-    told."""
+    """The most probable variance of the coefficients; 0 where none explains the release better."""
     best = (float(np.sum(np.log(noise) + projected**2 / noise)), 0.0)
     for spread in SPREADS:
         variance = scale**2 * spread + noise
@@ -117,11 +116,10 @@ def _spread(projected: Floats, scale: Floats, noise: Floats) -> float:
 
 
 def believed(agreed: float, size: float, sd: float) -> float:
-    """How far to believe what is implied, from the released sums over people of m's and m'Rm, m
-    being what her choice implies, each with noise of `sd`.
+    """Multiplier of implicit feedback, from the released sums over people of m's and m'Rm, m being
+    the prior mean that her choice implies, each with noise of `sd`.
 
-    What ratings say along m is m'Rm times the belief on average, and has that variance.
-    """
+    What ratings show along m is m'Rm times the multiplier on average, and has that variance."""
     size = max(size, sd, LEAST)
     gain = size * BELIEVED_SD**2 / ((size * BELIEVED_SD) ** 2 + size + sd**2)
     belief = BELIEVED + gain * (agreed - BELIEVED * size)

@@ -64,7 +64,7 @@ POINTS = np.linspace(-2.6, 2.6, 11)
 
 @dataclass(frozen=True)
 class ItemBiasEstimate:
-    """Effect of each item, with what is left unknown."""
+    """Bias of each item, and its posterior variance."""
 
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
@@ -96,17 +96,17 @@ class Evidence:
 
     @staticmethod
     def none(items: int) -> Evidence:
-        """Before any release."""
+        """Zeros, before any release."""
         return Evidence(*(np.zeros(items) for _ in range(5)))
 
     def filled(self) -> Evidence:
         """With zeros where nothing is known, so that it has all of its arrays."""
         nothing = np.zeros(len(self.total))
-        products = (nothing if x is None else x for x in self._apart)
+        products = (nothing if x is None else x for x in self._separate_terms)
         return Evidence(self.total, self.precision, self.taken, *products)
 
     @property
-    def _apart(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _separate_terms(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         return self.cross, self.apart
 
     def add(
@@ -141,19 +141,19 @@ def estimate_item_biases(
     *,
     sampling: NDArray[np.float64] | float,
     level_variance: float = 0.0,
-    known: Known | None = None,
+    public_prior: Known | None = None,
 ) -> ItemBiasEstimate:
     """Fit the regression. `sampling` x W_i is the variance of the sums from people's own
     noise (public rule); `level_variance` is the doubt about the level that the effects
-    deviate from. `known` is what public people say: one more column, with a coefficient of its
-    own, and less variance around it where more of them rated an item.
+    deviate from. `public_prior` is what public people say: one more column, with a coefficient of
+    its own, and less variance around it where more of them rated an item.
     """
-    columns = Columns.of(weights, features, level_variance, known)
+    columns = Columns.of(weights, features, level_variance, public_prior)
     sums = evidence.filled()
     fit = Regression(sums, sampling, columns, weights)
     fits = [fit]
-    if known is not None:
-        fits = [replace(fit, shape=known.between(unlike)) for unlike in UNLIKE]
+    if public_prior is not None:
+        fits = [replace(fit, shape=public_prior.between(unlike)) for unlike in UNLIKE]
     scales = [candidate.search() for candidate in fits]
     best = min(range(len(fits)), key=lambda index: scales[index].value)
     solved = fits[best].solve(scales[best])
@@ -168,7 +168,7 @@ def estimate_item_biases(
     )
 
 
-# The regression of item effects behind noise, where the items' weights are noisy too.
+# Regression of item biases behind noise, where the items' popularity is noisy too.
 #
 # A weight is known up to a distribution, so released sums are a *mixture*: for each item over a
 # few possible weights. First, t^2 and the scale of the features' coefficients by a normal
@@ -182,8 +182,7 @@ def estimate_item_biases(
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What effects are explained by, items x columns, and the prior variance of each
-    coefficient."""
+    """Regressors of item biases (items x columns), and the prior variance of each coefficient."""
 
     matrix: Floats
     spread: Floats
@@ -192,13 +191,13 @@ class Columns:
 
     @staticmethod
     def of(
-        weights: Weights, features: Floats | None, level_variance: float, known: Known | None
+        weights: Weights, features: Floats | None, level_variance: float, public_prior: Known | None
     ) -> Columns:
         """A one, popularity above the knee and below it, what public people say, features."""
         columns = [np.ones(len(weights.mean)), *kneed(weights.popularity)]
         variances = [INTERCEPT_SD**2 + level_variance, SLOPE_SD**2, SLOPE_SD**2]
-        if known is not None:
-            columns.append(known.effect)
+        if public_prior is not None:
+            columns.append(public_prior.effect)
             variances.append(PUBLIC_SD**2)
         plain = len(variances)
         matrix = np.column_stack(columns if features is None else [*columns, features])
@@ -234,7 +233,7 @@ class LikelyScales(NamedTuple):
 
 
 class SolvedItemBiases(NamedTuple):
-    """Effects, what is left unknown of them, and by which numbers."""
+    """Item biases with their posterior variances, and the parameters they were solved under."""
 
     mean: Floats
     variance: Floats
@@ -252,7 +251,7 @@ class _System(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """Of the mixture."""
+    """Parameters of the mixture that EM updates."""
 
     between: float
     fall: float
@@ -280,7 +279,7 @@ class _Possible:
         return _Possible(**fields)
 
     def prior(self, expected: Floats, fitted: Floats) -> Floats:
-        """The effect to expect at each weight: an item that turns out more popular is also
+        """Expected item bias at each possible weight: an item that turns out more popular is also
         better liked."""
         shift = fitted[1] * self.above + fitted[2] * self.below
         return np.asarray(expected[:, None] + shift)
@@ -294,7 +293,7 @@ class _Possible:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """One fit; see the module."""
+    """One fit of the mixture (see the comment above)."""
 
     evidence: Evidence
     sampling: Floats | float
@@ -305,7 +304,7 @@ class Regression:
 
     @cached_property
     def _noise(self) -> Floats:
-        """Of the sums, doubt about weights included."""
+        """Variance of the sums' noise, the uncertainty of popularity included."""
         weights = self.weights
         posterior_variance = np.maximum(weights.square - weights.mean**2, 0.0)
         result: Floats = (
@@ -346,13 +345,13 @@ class Regression:
         return best
 
     def solve(self, scales: LikelyScales) -> SolvedItemBiases:
-        """The effects, by the mixture."""
+        """Item biases under the mixture."""
         penalty = np.diag(self.columns.penalty(scales.scale))
         system = self._system(scales.between)
         solved = np.linalg.solve(system.gram + penalty, system.right)
         fitted = np.asarray(solved, np.float64)
         possible = self._possible()
-        sample = self._some()
+        sample = self._sample_items()
         sampled = possible.take(sample)
         numbers = _Numbers(scales.between, FALL, fitted)
         for sweep in range(TURNS):
@@ -367,7 +366,8 @@ class Regression:
     def _coefficients(
         self, possible: _Possible, numbers: _Numbers, penalty: Floats
     ) -> tuple[Floats, Floats]:
-        """One turn of EM: each weight counts by its chance. And the doubt that is left."""
+        """One step of EM, each possible weight counting by its probability; coefficients and their
+        covariance."""
         design = self.columns.matrix
         expected = design @ numbers.fitted
         chance, variance = _chances(possible, expected, numbers)
@@ -403,7 +403,7 @@ class Regression:
             numbers.between,
         )
 
-    def _some(self) -> NDArray[np.int64]:
+    def _sample_items(self) -> NDArray[np.int64]:
         """The items that t^2 and h are learned from."""
         items = len(self.weights.mean)
         if items <= SAMPLE:
@@ -465,7 +465,8 @@ def _likeliest(possible: _Possible, expected: Floats, numbers: _Numbers, grid: F
     residuals = possible.total - possible.weight * prior
     # A line for each point: few points of many items are added up quickly that way.
     square, noise, chance = (
-        np.ascontiguousarray(each.T) for each in (residuals**2, possible.noise, possible.log_chance)
+        np.ascontiguousarray(array.T)
+        for array in (residuals**2, possible.noise, possible.log_chance)
     )
 
     def unit_variance(fall: float) -> Floats:
@@ -481,7 +482,7 @@ def _likeliest(possible: _Possible, expected: Floats, numbers: _Numbers, grid: F
         return _surprise(tried.between) + fall**2 - 2.0 * float(log_sums.sum())
 
     same = unit_variance(numbers.fall)
-    tried = [numbers._replace(between=float(each)) for each in grid]
-    best = min(tried, key=lambda each: cost(each, same))
+    tried = [numbers._replace(between=float(array)) for array in grid]
+    best = min(tried, key=lambda array: cost(array, same))
     falls = [best._replace(fall=float(h)) for h in FALL_GRID]
-    return min(falls, key=lambda each: cost(each, unit_variance(each.fall)))
+    return min(falls, key=lambda array: cost(array, unit_variance(array.fall)))

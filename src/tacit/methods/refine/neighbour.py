@@ -45,7 +45,7 @@ class Neighbours:
 
     @property
     def nbytes(self) -> int:
-        """What a device has to hold."""
+        """Bytes that a device holds."""
         return int(self.item.nbytes + self.value.nbytes)
 
 
@@ -89,8 +89,8 @@ class LowRankEase:
     right: Array
 
     def scores(self, liked: NDArray[np.int64]) -> Array:
-        """Scores of all items for a person who likes `liked`; their own items get what the
-        others say of them."""
+        """Scores of all items for a person who likes `liked`; her own items are scored by the
+        others."""
         out = self.right @ self.left[liked].sum(0)
         out[liked] -= (self.left[liked] * self.right[liked]).sum(1)
         return np.asarray(out)

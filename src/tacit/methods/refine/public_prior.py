@@ -23,7 +23,7 @@ people who have nothing in common."""
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What public people say, one row an item."""
+    """Prior from public people's ratings, a row for each item."""
 
     effect: Floats
     """How well they like it, shrunk, less their level."""
@@ -36,8 +36,7 @@ class Known:
     words: str
     """Who they are, for the statement."""
 
-    def first(self, items: int) -> Known:
-        """Of the first items alone."""
+    def first_items(self, items: int) -> Known:
         return Known(
             self.effect[:items],
             self.doubt[:items],
@@ -47,5 +46,6 @@ class Known:
         )
 
     def between(self, unlike: float) -> Floats:
-        """Variance of effects around the public ones, as a share of that around nothing."""
+        """Variance of item biases around the public ones, as a share of their variance around
+        zero."""
         return unlike + (1.0 - unlike) * self.doubt

@@ -37,7 +37,7 @@ class Spectrum:
 
     @property
     def rank(self) -> int:
-        """How many eigenvalues were kept."""
+        """Number of eigenvalues that were retained."""
         return len(self.values)
 
     @property
@@ -46,11 +46,11 @@ class Spectrum:
         return np.asarray(self.vectors * np.sqrt(self.values))
 
     def diagonal(self) -> Array:
-        """Of the matrix."""
+        """Diagonal of the matrix."""
         return np.asarray((self.vectors * self.vectors) @ self.values)
 
     def dense(self) -> Array:
-        """The matrix."""
+        """The matrix itself, items x items."""
         return np.asarray((self.vectors * self.values) @ self.vectors.T)
 
 

@@ -38,7 +38,7 @@ LEAST_BLOCK = 50
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What released counts say about a covariance before it is looked at."""
+    """Noise and scale of a covariance, as released counts predict them."""
 
     weight: Array
     """a: the expected co-rating weight of items i and j is a_i a_j."""
@@ -48,8 +48,8 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class SpectralFactors:
-    """Posterior of the item loadings: `mean` (items x rank) and `spread`, the summed
-    variance of each row."""
+    """Posterior of the item factors: `mean` (items x rank) and `spread`, the summed variance of
+    each row."""
 
     mean: Array
     spread: Array
@@ -57,7 +57,7 @@ class SpectralFactors:
 
     @property
     def rank(self) -> int:
-        """How many factors were found."""
+        """Number of factors that stand out of the noise."""
         return int(self.mean.shape[1])
 
 
@@ -103,7 +103,7 @@ def leading_block(weight: Array, noise_sd: float, sampling: float) -> NDArray[np
 def start_item_factors(
     matrix: Array, noise_sd: float, profile: Profile, rank_max: int
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Loadings of the leading block from its cleaned spectrum; all other rows are zero."""
+    """Item factors of the leading block from its cleaned spectrum; all other rows are zero."""
     block = leading_block(profile.weight, noise_sd, profile.sampling)
     weight = profile.weight[block]
     # Both kinds of error brought to at most one: sd^2 + s a_i a_j <= sqrt((sd^2 + s
@@ -126,14 +126,12 @@ def fit_item_factors(
     blocks: int = 4,
     together: float = 1.0,
 ) -> SpectralFactors:
-    """Posterior loadings of every item, by rounds of row regressions over interleaved
-    blocks of items.
+    """Posterior item factors, by rounds of row regressions over interleaved blocks of items.
 
-    Each factor's prior variance, and the sampling variance, are re-estimated after each
-    round (empirical Bayes). The entries of a row err `together`, through the same people,
-    where a regression takes them to err each by itself: so the sampling variance counts
-    this many times.
-    """
+    Each factor's prior variance, and the sampling variance, are re-estimated after each round
+    (empirical Bayes). The entries of a row err `together`, through the same people, where a
+    regression takes their errors as independent: so the sampling variance counts this many
+    times."""
     item_factors, block = start_item_factors(matrix, noise_sd, profile, rank_max)
     size, rank = item_factors.shape
     if rank == 0:
@@ -175,8 +173,8 @@ class _State:
         self.prior = np.ones(rank, matrix.dtype)
 
     def refresh(self, rows: NDArray[np.int64]) -> None:
-        """Prior variance of each factor: the mean square of its loadings, as far as they
-        are known."""
+        """Prior variance of each factor: the mean square of the item factors, as far as they are
+        known."""
         second = (self.loadings[rows] ** 2).mean(0) + self.packed[
             np.ix_(rows, self.on_diagonal)
         ].mean(0)

@@ -31,8 +31,8 @@ SPREAD, SPREAD_SD = 0.004, 1.5
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """Directions of taste, best determined first; columns of zeros where loadings have
-    fewer columns than asked for."""
+    """Directions of user factors, best determined first; columns of zeros where there are fewer
+    than requested."""
 
     vectors: Floats = field(metadata={"free": 0})
     reliability: Floats
@@ -42,8 +42,8 @@ class Axes:
 def typical_axes(
     item_factors: Floats, precision: Floats, weight: Floats, count: float, rank: int
 ) -> Axes:
-    """From what `count` ratings, spread over items like `weight`, would tell: eigenvectors
-    of X'PX."""
+    """Axes that `count` ratings, spread over items like `weight`, would determine best:
+    eigenvectors of X'PX."""
     width = item_factors.shape[1]
     chance = weight / max(float(weight.sum()), 1e-300)
     values, vectors = np.linalg.eigh(count * (item_factors.T * (chance * precision)) @ item_factors)
@@ -55,12 +55,11 @@ def typical_axes(
 
 
 def carried(axes: Axes, rank: int, carriers: int, threshold: float) -> Axes:
-    """The `rank` best of these axes; but in the last `carriers` places, where more axes than
-    that are more reliable than `threshold`, the least reliable of those.
+    """The `rank` best of these axes; but in the last `carriers` columns, where more axes than that
+    are more reliable than `threshold`, the least reliable of those.
 
-    A sweep gives axes that hold little another meaning, which is how it finds a taste that no
-    column had: with the best axes alone it only refines what is known.
-    """
+    A sweep gives axes that hold little another meaning, which is how it finds a factor that no
+    column had: with the best axes alone it only refines what is known."""
     present = np.abs(axes.vectors).sum(axis=0) > 0
     reliable = int(((axes.reliability > threshold) & present).sum())
     order = np.arange(rank)
@@ -80,7 +79,7 @@ class UserFactorEvidence:
 
     @staticmethod
     def none(items: int, axes: int) -> UserFactorEvidence:
-        """Before any sweep."""
+        """Zeros, before any sweep."""
         return UserFactorEvidence(np.zeros((items, axes)), np.zeros((items, axes)))
 
     def add(

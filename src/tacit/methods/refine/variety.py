@@ -86,7 +86,7 @@ class Expected:
 def expected(
     item_factors: Floats, groups: NDArray[np.int64], axes: Floats, raters: Raters
 ) -> Expected:
-    """Averages over invented people."""
+    """Expected moments, averaged over invented people."""
     width, rank = axes.shape
     names = np.unique(groups)
     products = np.zeros((rank**2, rank**2))
@@ -129,8 +129,8 @@ def retaste(
     sd: float,
     people: float,
 ) -> Floats:
-    """X T^1/2, from the released sum of packed moments with noise of `sd`; `groups` has the
-    group of each column of the loadings X."""
+    """Item factors X T^1/2, from the released sum of packed moments with noise of `sd`; `groups` is
+    the group of each column of X."""
     turned = axes.vectors
     moments = expected(item_factors, groups, turned, raters)
     fixed = np.column_stack([WIDER * moments.groups, NOISIER * moments.noise])
@@ -152,7 +152,7 @@ def _spread(
     observed: Floats, fixed: Floats, rotations: Floats, noise: Floats
 ) -> tuple[float, Floats]:
     """The most probable spread of turns, and K^-1 `observed` under it, K being the covariance of
-    what was told; zeros where no K can be solved."""
+    the released moments; zeros where no K can be solved."""
     noise_matrix = np.diag(np.maximum(noise, 1e-12))
     fixed_covariance = fixed @ fixed.T + noise_matrix
     free = rotations @ rotations.T

@@ -45,12 +45,11 @@ def widths(
     information: Floats,
     rating_variance: float,
 ) -> dict[int, float]:
-    """How many times as much as the default says tastes of each group vary.
+    """Variance of each group of factors, relative to the default.
 
-    `gains` are noisy averages, one for each row of `trials` (multipliers of the loadings);
-    `information` is what a typical person's ratings show of all loadings, in units of their
-    prior, and `rating_variance` the variance of one of her ratings over their number.
-    """
+    `gains` are noisy averages, one for each row of `trials` (multipliers of the item factors);
+    `information` is what a typical person's ratings determine of all factors, in units of their
+    prior, and `rating_variance` the variance of one of her ratings over their number."""
     names = np.unique(groups[groups >= 0])
     expected_gains = expected(trials, groups, information)
     scale = KEPT * rating_variance / np.hypot(sd, UNLIKE)

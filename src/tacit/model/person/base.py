@@ -27,12 +27,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Own:
-    """One person's own ratings."""
+    """One person's ratings: rows of the catalogue, and normalized values."""
 
     items: Rows
     values: Floats
     times: NDArray[np.int64] | None = None
-    """In seconds."""
+    """Time of each rating, in seconds since 1970."""
     asked: int | None = None
     """When the question is asked: with `times` it tells which ratings belong to the same day."""
 
@@ -68,7 +68,7 @@ class Reason:
     account for; they add up."""
 
     baseline: float
-    """What everybody would be told."""
+    """Prediction for a person without ratings."""
     own: Floats
     """One number for each own rating."""
 
@@ -86,7 +86,7 @@ class PersonalModel(ABC):
     """How one person uses the shared arrays. `PERSONAL` names the subclasses."""
 
     ranks_by = "rating"
-    """The order of `recommend` unless it is told otherwise."""
+    """Default order of `recommend`."""
     arrays_needed: ClassVar[Mapping[str, Needed]] = {}
     numbers_needed: ClassVar[Mapping[str, Number]] = {}
 
@@ -117,7 +117,7 @@ class PersonalModel(ABC):
         return None
 
     def scores(self, user_ratings: Own) -> Floats:
-        """What `recommend` orders by unless it is told otherwise."""
+        """Scores that `recommend` orders by, one an item, unless options ask for another order."""
         return leaning(self.predict(user_ratings)[0], self.lean())
 
     def similar(self, item: int) -> Floats:
@@ -148,7 +148,7 @@ class PersonalModel(ABC):
         return np.stack([self.scores(user_ratings) for user_ratings in people_of(ptr, item, value)])
 
     def vectors(self) -> Mapping[str, NDArray[Any]]:
-        """For `tacit export`."""
+        """Arrays that `tacit export` writes."""
         return self.arrays
 
 
@@ -162,15 +162,15 @@ class Published(Protocol):
 
     @property
     def personal(self) -> str:
-        """Name of the personal model."""
+        """Name of the class that answers from these arrays."""
 
     @property
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """Released arrays."""
+        """Released arrays by name."""
 
     @property
     def numbers(self) -> Mapping[str, float]:
-        """Released numbers."""
+        """Released numbers by name."""
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def answering() -> Iterator[None]:
 
 
 def sensible(*answers: Floats) -> None:
-    """Refuse answers that are not finite."""
+    """Raise if any answer is not finite: the model's numbers are damaged."""
     if not all(np.isfinite(answer).all() for answer in answers):
         raise senseless()
 
@@ -216,7 +216,7 @@ when it is needed."""
 
 
 def personal_class(name: str) -> type[PersonalModel]:
-    """The personal model of this name."""
+    """Class of personal models by its published name."""
     if name not in PERSONAL:
         raise ModelError(
             f"this version of Tacit has no personal model {name!r}",

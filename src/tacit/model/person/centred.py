@@ -28,7 +28,7 @@ TOGETHER = 512
 
 
 class Centred(NamedTuple):
-    """A person's level, and what it leaves of her ratings."""
+    """A person's shrunk bias, and her ratings less the baseline and this bias."""
 
     level: float
     rest: Floats
@@ -38,7 +38,7 @@ class Centred(NamedTuple):
 
 
 class CentredNeighbours(PersonalModel):
-    """Level first, then ridge weights on what it leaves."""
+    """User bias first, then ridge weights on the residuals."""
 
     arrays_needed: ClassVar[Mapping[str, Needed]] = {
         "baseline": Needed(("items",)),
@@ -83,7 +83,7 @@ class CentredNeighbours(PersonalModel):
         return np.ascontiguousarray(self.arrays["covariance"], np.float64)
 
     @property
-    def _most(self) -> int:
+    def _neighbour_limit(self) -> int:
         return int(self.numbers["neighbours"])
 
     def _between(self, rows: NDArray[np.int64]) -> Floats:
@@ -101,7 +101,7 @@ class CentredNeighbours(PersonalModel):
         return np.asarray((self._item_factors**2).sum(axis=1))
 
     def centred(self, user_ratings: Own) -> Centred:
-        """Section 4.3 for one person."""
+        """User bias and residuals of one person (section 4.3 of the paper)."""
         residuals = user_ratings.values - self._baseline[user_ratings.items]
         prior = self.numbers["level_prior"]
         count = max(len(residuals) + prior, LEAST_NOISE)
@@ -111,25 +111,25 @@ class CentredNeighbours(PersonalModel):
             centred = np.clip(centred, -self.numbers["clamp"], self.numbers["clamp"])
         return Centred(float(level), np.asarray(centred))
 
-    def _every(self, own: Own) -> bool:
+    def _every(self, user_ratings: Own) -> bool:
         """Whether all own ratings speak for every item."""
-        return not self._most or len(own.items) <= self._most
+        return not self._neighbour_limit or len(user_ratings.items) <= self._neighbour_limit
 
-    def _chosen(self, user_ratings: Own, asked: Rows) -> Rows:
+    def _strongest_neighbours(self, user_ratings: Own, query_items: Rows) -> Rows:
         """The own ratings that speak for each item that is asked about, by their place."""
         if self._every(user_ratings):
-            return np.tile(np.arange(len(user_ratings.items)), (len(asked), 1))
-        closeness = self.arrays["similarity"][np.ix_(asked, user_ratings.items)]
+            return np.tile(np.arange(len(user_ratings.items)), (len(query_items), 1))
+        closeness = self.arrays["similarity"][np.ix_(query_items, user_ratings.items)]
         order = np.argsort(-closeness, axis=1, kind="stable")
-        return order[:, : self._most].astype(np.int64)
+        return order[:, : self._neighbour_limit].astype(np.int64)
 
     def _weights(self, between: Floats, user_ratings: Own, used: Rows, targets: Rows) -> Floats:
         """(C + ridge)^-1 c over the used ratings, a row an item asked about."""
-        system, each = (
+        system, target_rows = (
             between[used[:, :, None], user_ratings.items[used][:, None]],
             np.arange(used.shape[1]),
         )
-        system[:, each, each] += self.numbers["ridge"]
+        system[:, target_rows, target_rows] += self.numbers["ridge"]
         return solve(system, between[used, targets[:, None]])
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
@@ -143,11 +143,13 @@ class CentredNeighbours(PersonalModel):
         elif not self._every(user_ratings):
             between = self._between(user_ratings.items)
             for first in range(0, len(mean), TOGETHER):
-                asked = np.arange(first, min(first + TOGETHER, len(mean)))
-                used = self._chosen(user_ratings, asked)
-                weights = self._weights(between, user_ratings, used, asked)
-                mean[asked] += (weights * residuals[used]).sum(axis=1)
-                remaining_variance[asked] -= (weights * between[used, asked[:, None]]).sum(axis=1)
+                query_items = np.arange(first, min(first + TOGETHER, len(mean)))
+                used = self._strongest_neighbours(user_ratings, query_items)
+                weights = self._weights(between, user_ratings, used, query_items)
+                mean[query_items] += (weights * residuals[used]).sum(axis=1)
+                remaining_variance[query_items] -= (
+                    weights * between[used, query_items[:, None]]
+                ).sum(axis=1)
         elif item_factors is not None and item_factors.shape[1] < len(residuals):
             added, remaining_variance = self._of_factor(item_factors, user_ratings.items, residuals)
             mean = mean + added
@@ -160,37 +162,40 @@ class CentredNeighbours(PersonalModel):
         posterior_variance = np.maximum(remaining_variance, 0.0) + self.numbers["ridge"]
         return mean, np.sqrt(posterior_variance)
 
-    def _of_factor(self, item_factors: Floats, items: Rows, rest: Floats) -> tuple[Floats, Floats]:
+    def _of_factor(
+        self, item_factors: Floats, items: Rows, residuals: Floats
+    ) -> tuple[Floats, Floats]:
         """What the rest of all own ratings adds to every item, and what it leaves unknown: the
         same ridge solve, in the few dimensions of the factor."""
         rows, ridge = item_factors[items], self.numbers["ridge"]
         covariance = inverse(np.eye(rows.shape[1]) + product(rows.T, rows) / ridge)
-        vector = product(covariance, product(rest, rows) / ridge)
+        vector = product(covariance, product(residuals, rows) / ridge)
         return product(item_factors, vector), spread(item_factors, covariance)
 
     def explain(self, user_ratings: Own, item: int) -> Reason:
-        """What each own rating adds, through the level and by its weight. The level's prior
-        belongs to everybody."""
+        """Points of each rating for an item, through the user bias and through its ridge weight;
+        the prior of the bias counts as everybody's."""
         residuals = self.centred(user_ratings).rest
         out = np.zeros(len(user_ratings.items))
         count = max(len(residuals) + self.numbers["level_prior"], LEAST_NOISE)
         prior = self.numbers["level_prior"] * self.numbers["level_mean"] / count
         if len(user_ratings.items):
-            asked = np.array([item])
-            used = self._chosen(user_ratings, asked)
-            weights = self._weights(self._between(user_ratings.items), user_ratings, used, asked)
+            query_items = np.array([item])
+            used = self._strongest_neighbours(user_ratings, query_items)
+            weights = self._weights(
+                self._between(user_ratings.items), user_ratings, used, query_items
+            )
             out += (user_ratings.values - self._baseline[user_ratings.items]) / count
             out[used[0]] += weights[0] * residuals[used[0]]
         return Reason(float(self._baseline[item] + prior), out)
 
     def similar(self, item: int) -> Floats:
-        """Correlation of what levels leave."""
+        """Correlation of residuals."""
         across = self._between(np.array([item]))[0]
         size = np.sqrt(np.maximum(self._user_variance, 0.0))
         return np.asarray(across / np.maximum(size * size[item], 1e-12))
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         from tacit.kernels.centred import level_rest, predict_matrix
 
         residuals = np.empty(len(cells.value))
@@ -206,7 +211,7 @@ class CentredNeighbours(PersonalModel):
         )
         user_biases = np.repeat(level, np.diff(cells.ask_ptr))
         mean = self._baseline[cells.ask_item] + user_biases
-        if self._item_factors is not None and not self._most:
+        if self._item_factors is not None and not self._neighbour_limit:
             return np.asarray(mean + self._by_factor(cells, residuals))
         if self._covariance is None:
             assert self._item_factors is not None
@@ -223,7 +228,7 @@ class CentredNeighbours(PersonalModel):
             cells.ask_item,
             matrix,
             self.numbers["ridge"],
-            self._most,
+            self._neighbour_limit,
             np.ascontiguousarray(similarity, np.float64),
             added,
         )

@@ -26,14 +26,14 @@ DAY = 0.03
 """Variance of a day's shift, on the inner scale: flat from .02 to .05 on ML-1M and ML-100K
 (splits not reported)."""
 SECONDS = 86_400
-"""Of a day."""
+"""Seconds of a day."""
 
 Floats = NDArray[np.float64]
 Times = NDArray[np.int64]
 
 
 def day_of(times: Times) -> Times:
-    """The day, in universal time."""
+    """Days since 1970, in UTC."""
     return np.asarray(times, np.int64) // SECONDS
 
 
@@ -72,8 +72,8 @@ class Daily:
     __repr__ = shapes
 
     def _shared(self) -> tuple[Floats, Floats]:
-        """For each own cell, its day's pull c = DAY/(1 + DAY P) and c times its day's sum
-        of precision x loading."""
+        """For each cell, the shrinkage of its day c = DAY/(1 + DAY P), and c times the day's sum of
+        precision x item factors."""
         precision = self.model.precision[self.items]
         days, day_index = np.unique(self.days, return_inverse=True)
         pull: Floats = np.asarray(
@@ -84,7 +84,7 @@ class Daily:
         return pull[day_index], (pull[:, None] * shared)[day_index]
 
     def posterior(self) -> Posterior:
-        """What the person's ratings say of her, each day's shift integrated out."""
+        """Posterior of the user factors, with each day's shift integrated out."""
         rows = self.model.loadings[self.items]
         precision = self.model.precision[self.items]
         _, shared = self._shared()
@@ -112,7 +112,7 @@ class Daily:
         total = np.bincount(day_index, precision * self.rest, len(days))
         return float(product(DAY / (1 + DAY * day_precision), total**2))
 
-    def _asked(self, rows: Floats) -> OnDay:
+    def _on_query_day(self, rows: Floats) -> OnDay:
         """The day of the question, for the rows of the items asked about."""
         today = self.days == self.asked
         if not today.any():
@@ -125,7 +125,7 @@ class Daily:
     def predict(self) -> tuple[Floats, Floats]:
         """As `tacit.model.person.gaussian.predict`, for all items."""
         posterior = self.posterior()
-        on_day = self._asked(self.model.loadings)
+        on_day = self._on_query_day(self.model.loadings)
         rows = on_day.rows
         shift = float(product(on_day.weights, self.rest))
         mean = self.model.baseline + product(rows, posterior.mean) + shift
@@ -137,7 +137,7 @@ class Daily:
     def influence(self, target: int) -> Floats:
         """How far each own rating, and that it was given, moves the prediction of `target`; the sum
         is the whole move."""
-        on_day = self._asked(self.model.loadings[target : target + 1])
+        on_day = self._on_query_day(self.model.loadings[target : target + 1])
         _, shared = self._shared()
         rows = self.model.loadings[self.items] - shared
         weighted = rows * self.model.precision[self.items][:, None]

@@ -17,7 +17,7 @@ from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
 SPREAD = 1.1
 """Standard error where a person has no ratings of her own to judge by."""
 STEPS = 200
-"""Of the recovery."""
+"""Steps of the recovery of sparse scores."""
 WEIGHT = 0.02
 """Of the largest entry of Phi'z: below it an entry is taken as 0."""
 STEADY = 1e-10
@@ -44,7 +44,7 @@ class Descent(PersonalModel):
     def check_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
-        """There is a last step."""
+        """Raise if `path` is empty: predictions need the factors after the last step."""
         if not len(arrays["path"]):
             raise Unfit("the array path has no step")
 
@@ -54,12 +54,14 @@ class Descent(PersonalModel):
         return np.ascontiguousarray(self.arrays["path"], np.float32)
 
     @cached_property
-    def last(self) -> Floats:
-        """Those after the last step."""
+    def last_factors(self) -> Floats:
+        """Item factors after the last step (items x factors)."""
         factors: Floats = self.path[-1].astype(np.float64)
         return factors
 
-    def _own(self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats) -> Floats:
+    def _user_factors(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
         from tacit.kernels.descent import advance  # compiled on first use
 
         n = self.numbers
@@ -85,8 +87,10 @@ class Descent(PersonalModel):
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """The product of a person's last factors and an item's."""
         ends = np.array([0, len(user_ratings.items)])
-        factors = self._own(ends, user_ratings.items.astype(np.uint32), user_ratings.values)[0]
-        mean = self._normalized(product(self.last, factors))
+        factors = self._user_factors(
+            ends, user_ratings.items.astype(np.uint32), user_ratings.values
+        )[0]
+        mean = self._normalized(product(self.last_factors, factors))
         residuals = user_ratings.values - mean[user_ratings.items]
         spread = np.sqrt((SPREAD**2 + float(product(residuals, residuals))) / (1 + len(residuals)))
         return mean, np.full(len(mean), spread)
@@ -107,32 +111,32 @@ class Descent(PersonalModel):
             factors = keep * factors + 2 * rate / count * product(residuals, rows)
             moved = rows.T - product(product(rows.T, rows), slope)
             slope = keep * slope + 2 * rate / count * moved
-        nobody = float(product(self.last[item], factors) - n["middle"]) / n["unit_width"]
-        return Reason(nobody, product(self.last[item], slope) * user_ratings.values)
+        nobody = float(product(self.last_factors[item], factors) - n["middle"]) / n["unit_width"]
+        return Reason(nobody, product(self.last_factors[item], slope) * user_ratings.values)
 
     def similar(self, item: int) -> Floats:
-        """Cosine of the last factors."""
-        length = np.sqrt((self.last**2).sum(axis=1))
-        along = product(self.last, self.last[item])
+        """Cosine of the last item factors."""
+        length = np.sqrt((self.last_factors**2).sum(axis=1))
+        along = product(self.last_factors, self.last_factors[item])
         return np.asarray(along / np.maximum(length * length[item], 1e-12))
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, everybody's own steps first."""
-        user_factors = self._own(cells.ptr, cells.item, cells.value)
+        """As `predict`, for many people; each person's own steps are replayed once."""
+        user_factors = self._user_factors(cells.ptr, cells.item, cells.value)
         users = np.repeat(np.arange(len(user_factors)), np.diff(cells.ask_ptr))
         return self._normalized(
-            np.einsum("ij,ij->i", user_factors[users], self.last[cells.ask_item])
+            np.einsum("ij,ij->i", user_factors[users], self.last_factors[cells.ask_item])
         )
 
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict`, one row a person."""
-        return self._normalized(self._own(ptr, item, value) @ self.last.T)
+        """As `predict`, a row for each person."""
+        return self._normalized(self._user_factors(ptr, item, value) @ self.last_factors.T)
 
 
-# Own ratings recovered from a projection (Shin et al. 2018, equation 10): the sparsest
-# vector that projects to B u.
+# A person's scores recovered from a projection (Shin et al. 2018, equation 10): the sparsest vector
+# that projects to B u.
 #
 # The paper tries this and drops it. It is here to be measured: minimise |x|_1 subject to Phi
 # x = B u, on the device, by accelerated proximal steps on |Phi x - B u|^2/2 + weight |x|_1
@@ -151,20 +155,19 @@ class SparseDescent(Descent):
 
     @cached_property
     def projection(self) -> Floats:
-        """The public projection Phi."""
+        """The public projection Phi (reduced x factors)."""
         return np.ascontiguousarray(self.arrays["projection"], np.float64)
 
     @cached_property
     def _across(self) -> Floats:
-        """Phi'."""
         return np.ascontiguousarray(self.projection.T)
 
     @cached_property
     def reduced(self) -> Floats:
-        """B with Phi'B = the last factors."""
+        """B with Phi'B = the last factors, by least squares."""
         gram = _product(self.projection, self._across)
         gram[np.diag_indices_from(gram)] *= 1 + STEADY
-        return solve(gram, _product(self.projection, self.last))
+        return solve(gram, _product(self.projection, self.last_factors))
 
     @cached_property
     def _size(self) -> float:
@@ -193,7 +196,9 @@ class SparseDescent(Descent):
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """What is recovered of everything that a person would rate."""
         ends = np.array([0, len(user_ratings.items)])
-        factors = self._own(ends, user_ratings.items.astype(np.uint32), user_ratings.values)
+        factors = self._user_factors(
+            ends, user_ratings.items.astype(np.uint32), user_ratings.values
+        )
         mean = self._normalized(self._recover(factors)[0])
         residuals = user_ratings.values - mean[user_ratings.items]
         spread = np.sqrt((1.0 + float(product(residuals, residuals))) / (1 + len(residuals)))
@@ -211,7 +216,7 @@ class SparseDescent(Descent):
 
     def predict_cells(self, cells: Cells) -> Floats:
         """As `predict`, a few people at a time."""
-        factors = self._own(cells.ptr, cells.item, cells.value)
+        factors = self._user_factors(cells.ptr, cells.item, cells.value)
         out = np.empty(len(cells.ask_item))
         for start in range(0, len(factors), PEOPLE):
             ratings = self._normalized(self._recover(factors[start : start + PEOPLE]))
@@ -226,12 +231,12 @@ class SparseDescent(Descent):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict`, one row a person."""
-        return self._normalized(self._recover(self._own(ptr, item, value)))
+        """As `predict`, a row for each person."""
+        return self._normalized(self._recover(self._user_factors(ptr, item, value)))
 
 
 def _product(left: Floats, right: Floats) -> Floats:
-    """`left @ right`, compiled."""
+    """`left @ right` by a kernel of this package: the same bits on every machine."""
     from tacit.kernels.descent import add_product  # compiled on first use
 
     out = np.zeros((len(left), right.shape[1]))

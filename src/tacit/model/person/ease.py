@@ -15,9 +15,8 @@ from tacit.model.person.base import Floats, Own, PersonalModel, Reason
 from tacit.model.person.needs import Needed, Unfit
 
 PRIOR_LIKES = 3.0
-"""Likes that everybody's popularity counts for beside one's own: who has told little of her
-taste gets more of what all like. Chosen on splits that are not reported:
-docs/results/covariance.md."""
+"""Weight of everybody's popularity, in likes of one's own: a person with few likes gets more of
+what all like. Chosen on splits that are not reported: docs/results/covariance.md."""
 
 
 class EasePersonal(PersonalModel):
@@ -50,7 +49,7 @@ class EasePersonal(PersonalModel):
     ranks_by = "score"
 
     @cached_property
-    def _place(self) -> NDArray[np.int64]:
+    def _gram_rows(self) -> NDArray[np.int64]:
         gram_rows = np.full(len(self.arrays["weight"]), -1, np.int64)
         if "head" in self.arrays:
             gram_rows[self.arrays["head"]] = np.arange(len(self.arrays["head"]))
@@ -58,21 +57,22 @@ class EasePersonal(PersonalModel):
 
     @cached_property
     def _share(self) -> Floats:
-        """Popularity, from 0 to below 1."""
+        """Popularity of each item, scaled to [0, 1)."""
         weight: Floats = np.asarray(self.arrays["weight"], np.float64)
         return np.asarray(weight / (1 + weight.max(initial=0.0)))
 
     @cached_property
     def _start(self) -> Floats:
-        """What everybody's likes say of the items in the Gram, as so many likes of one's own."""
+        """Prior from everybody's likes for the items in the Gram, in units of a person's own
+        likes."""
         share = self._share[self.arrays["head"]]
         prior_likes = PRIOR_LIKES * share / (float(share.sum()) or 1.0)
         return product(self.arrays["right"], product(prior_likes, self.arrays["left"]))
 
     def scores(self, user_ratings: Own) -> Floats:
-        """What the likes say of items in the Gram, with everybody's; all others come after
-        the last of these, by popularity."""
-        liked = self._place[user_ratings.items]
+        """Scores of items in the Gram from the person's likes and the prior; all other items follow
+        below the lowest of them, by popularity."""
+        liked = self._gram_rows[user_ratings.items]
         liked = liked[liked >= 0]
         if not len(liked):
             return self._share.copy()
@@ -86,7 +86,7 @@ class EasePersonal(PersonalModel):
         return np.asarray(out)
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
-        """Likes say nothing about a rating: mid-scale, give or take half the scale."""
+        """Mid-scale, give or take half the scale: a model of likes knows nothing of ratings."""
         items = len(self.arrays["weight"])
         return np.zeros(items), np.full(items, 2.0)
 
@@ -94,7 +94,7 @@ class EasePersonal(PersonalModel):
         """The weight of each liked item for this one, and of everybody's likes."""
         out = np.zeros(len(user_ratings.items))
         everybody = 0.0
-        target, liked = self._place[item], self._place[user_ratings.items]
+        target, liked = self._gram_rows[item], self._gram_rows[user_ratings.items]
         if target >= 0:
             everybody = float(self._start[target])
             speaks = (liked >= 0) & (user_ratings.items != item)
@@ -104,11 +104,11 @@ class EasePersonal(PersonalModel):
     def similar(self, item: int) -> Floats:
         """Cosine of the factors by which items are spoken for."""
         out = np.full(len(self.arrays["weight"]), -1.0)
-        if "head" not in self.arrays or self._place[item] < 0:
+        if "head" not in self.arrays or self._gram_rows[item] < 0:
             return super().similar(item)
         right = np.asarray(self.arrays["right"], np.float64)
         length = np.sqrt((right**2).sum(axis=1)) + 1e-12
-        out[self.arrays["head"]] = product(right, right[self._place[item]]) / (
-            length * length[self._place[item]]
+        out[self.arrays["head"]] = product(right, right[self._gram_rows[item]]) / (
+            length * length[self._gram_rows[item]]
         )
         return out

@@ -24,10 +24,10 @@ from tacit.repr import shapes
 
 
 class Solved(NamedTuple):
-    """One person's vector, taken apart."""
+    """Posterior of one person's user factors, with the parts that explain it."""
 
     start: Floats
-    """m_u."""
+    """Prior mean of the user factors."""
     covariance: Floats
     """Of z_u, given her ratings."""
     parts: Floats
@@ -38,8 +38,10 @@ class Solved(NamedTuple):
 
 
 class FactorPersonal(PersonalModel):
-    """Arrays `baseline`, `variance`, `loadings` (column 0 is the level) and `implicit` or
-    `lift` if any."""
+    """Ridge regression of a person's ratings on item factors.
+
+    Arrays `baseline`, `variance`, `loadings` (the item factors; column 0 is the user bias), and
+    `implicit` or `lift` if any."""
 
     arrays_needed: ClassVar[Mapping[str, Needed]] = {
         "baseline": Needed(("items",)),
@@ -60,7 +62,7 @@ class FactorPersonal(PersonalModel):
     def check_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
-        """A lift goes with its number."""
+        """Raise if `lift` comes without the number `lift_shrink`."""
         if "lift" in arrays and "lift_shrink" not in numbers:
             raise Unfit("the number lift_shrink is missing")
 
@@ -91,8 +93,8 @@ class FactorPersonal(PersonalModel):
 
     @cached_property
     def per_rating(self) -> Floats:
-        """What each rating adds to the precision of each column: an array, or one number
-        for all but the level."""
+        """Precision that each rating adds to the prior of each column: an array, or one number for
+        all columns but the user bias."""
         if "per_rating" in self.arrays:
             return self._array("per_rating")
         precision = np.full(self.loadings.shape[1], self.numbers.get("per_rating", 0.0))
@@ -100,7 +102,7 @@ class FactorPersonal(PersonalModel):
         return precision
 
     def start(self, items: NDArray[np.int64]) -> Floats:
-        """m_u from the items alone."""
+        """Prior mean of the user factors, from which items were rated (implicit feedback)."""
         count = len(items)
         if count and "lift" in self.arrays:
             part: Floats = (
@@ -113,7 +115,6 @@ class FactorPersonal(PersonalModel):
         return np.zeros(self.loadings.shape[1])
 
     def _solve(self, user_ratings: Own) -> Solved:
-        """One small ridge solve."""
         rows, start = self.loadings[user_ratings.items], self.start(user_ratings.items)
         weighted = rows * self.precision[user_ratings.items][:, None]
         diagonal = 1.0 + self.per_rating * len(user_ratings.items)
@@ -123,7 +124,7 @@ class FactorPersonal(PersonalModel):
         return Solved(start, covariance, parts)
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
-        """Baseline and loadings times the person's vector."""
+        """Baseline plus item factors times user factors, and standard deviations."""
         solution = self._solve(user_ratings)
         vector = solution.start + solution.parts.sum(axis=1)
         mean = self.baseline + product(self.loadings, vector)
@@ -131,7 +132,8 @@ class FactorPersonal(PersonalModel):
         return mean, np.sqrt(unknown + 1.0 / self.precision)
 
     def explain(self, user_ratings: Own, item: int) -> Reason:
-        """What each own rating adds; what having rated says is shared out evenly."""
+        """Points of each rating; those of implicit feedback are shared evenly among the rated
+        items."""
         solution = self._solve(user_ratings)
         row = self.loadings[item]
         shared = product(row, solution.start) / max(len(user_ratings.items), 1)
@@ -139,7 +141,7 @@ class FactorPersonal(PersonalModel):
         return Reason(float(self.baseline[item]), influences)
 
     def similar(self, item: int) -> Floats:
-        """Cosine of the loadings without the level, which all items share."""
+        """Cosine of the item factors without the user bias, which all items share."""
         rows = self.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
         closeness: Floats = product(rows, rows[item]) / np.maximum(length * length[item], 1e-12)
@@ -170,7 +172,6 @@ class FactorPersonal(PersonalModel):
         return out
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         from tacit.kernels.factors import predict_rows
 
         vectors = self._vectors(cells.ptr, cells.item, cells.value)
@@ -181,7 +182,7 @@ class FactorPersonal(PersonalModel):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict`, one row a person."""
+        """As `predict`, a row for each person."""
         scores: Floats = self.baseline + self._vectors(ptr, item, value) @ self.loadings.T
         return scores
 
@@ -205,7 +206,7 @@ class LikedFactors(PersonalModel):
 
     @cached_property
     def factors(self) -> Floats:
-        """Of the items."""
+        """Item factors (items x factors)."""
         return np.ascontiguousarray(self.arrays["factors"], np.float64)
 
     @cached_property
@@ -238,7 +239,7 @@ class LikedFactors(PersonalModel):
         )
 
     def similar(self, item: int) -> Floats:
-        """Cosine of the factors."""
+        """Cosine of the item factors."""
         length = np.sqrt((self.factors**2).sum(axis=1))
         closeness: Floats = product(self.factors, self.factors[item]) / np.maximum(
             length * length[item], 1e-12

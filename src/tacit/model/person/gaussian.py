@@ -1,15 +1,14 @@
 """The personal model: what a person thinks of each item, from the public model and that
 person's own ratings alone.
 
-A rating is r_ui = baseline_i + x_i'z_u + e, with z_u ~ N(0, I) and e ~ N(0, noise +
-variance_i), where variance_i is what the released numbers leave unknown of item i's effect.
-Given the person's own ratings z_u is Gaussian, by one small ridge solve. Where it is
-known how far the loadings themselves are off, each rating also adds that much to the
-precision (`per_rating`): many ratings of uncertain items never make a taste certain. Where
-it is known what people's choice of items says of their tastes, the prior mean of z_u is a
-mean over her items (`implied`) instead of 0. How far her ratings lie from the model tells how
-much chance is in them, which widens or narrows her intervals and moves nothing else. Only
-numpy is needed, so a person's device can do it.
+A rating is r_ui = baseline_i + x_i'z_u + e, with user factors z_u ~ N(0, I), item factors x_i and e
+~ N(0, noise + variance_i), where variance_i is the posterior variance of the item bias. Given the
+person's ratings z_u is Gaussian, by one small ridge solve. Where the error of the item factors is
+known, each rating also adds that much to the precision (`per_rating`): many ratings of uncertain
+items never make a factor certain. Where implicit feedback was learned, the prior mean of z_u is a
+mean over her items (`implied`) instead of 0. The residuals of her ratings estimate her noise, which
+widens or narrows her intervals and moves nothing else. Only numpy is needed, so a person's device
+can do it.
 
 Guarantee: the model holds released and public numbers only; a person's ratings go into that
 person's posterior and nowhere else.
@@ -29,9 +28,8 @@ from tacit.repr import shapes
 NOISE = 0.75
 """Default variance of a rating around the personal model, on the inner scale of width 4."""
 TYPICAL = 20.0
-"""Ratings for which everybody's noise counts when a person's own is told from her ratings:
-some people rate with more chance than others. Chosen on splits that are not reported:
-docs/results/bayes.md."""
+"""Ratings that everybody's noise counts for when a person's noise is estimated: some rate with more
+chance than others. Chosen on splits that are not reported: docs/results/bayes.md."""
 UNSURE = 1.3
 """What is added to a person's misfit because her own noise is not known exactly: with as many
 degrees of freedom as `TYPICAL` and her ratings, Student's 80 % interval is wider than the
@@ -50,8 +48,8 @@ class GaussianModel:
     """x_i, scaled so that the prior of z_u is N(0, I)."""
     noise: float = NOISE
     per_rating: NDArray[np.float64] | None = None
-    """Precision that each rating adds to each column of z_u, telling nothing of it: the
-    variance of a typical item's loadings over `noise`. None adds none."""
+    """Precision that each rating adds to each column of z_u without moving it: the variance of a
+    typical item's factors over `noise`. None adds none."""
     implied: NDArray[np.float64] | None = None
     """Items x columns: what having rated an item adds to the prior mean of z_u, times the number
     of her ratings and `IMPLICIT_MORE`. `per_rating` pulls to 0 all the same. None adds none."""
@@ -62,7 +60,7 @@ class GaussianModel:
         return 1.0 / (self.noise + self.variance)
 
     def added(self, ratings: int) -> NDArray[np.float64]:
-        """Precision of each column of z_u, before so many ratings say anything of it."""
+        """Prior precision of each column of z_u for a person with this number of ratings."""
         prior = np.ones(self.loadings.shape[1])
         if self.per_rating is None:
             return prior
@@ -75,15 +73,15 @@ class GaussianModel:
         return np.asarray(self.implied[items] / (len(items) + IMPLICIT_MORE))
 
     @property
-    def each(self) -> NDArray[np.float64]:
-        """`per_rating`, or zeros: for kernels."""
+    def per_rating_array(self) -> NDArray[np.float64]:
+        """`per_rating`, or zeros where there is none: kernels take arrays only."""
         if self.per_rating is None:
             return np.zeros(self.loadings.shape[1])
         return self.per_rating
 
     @property
     def hints(self) -> NDArray[np.float64]:
-        """`implied`, or no columns: for kernels."""
+        """`implied`, or no columns where there is none: kernels take arrays only."""
         if self.implied is None:
             return np.zeros((len(self.loadings), 0))
         return self.implied
@@ -178,7 +176,7 @@ def predict_cells(
         residual,
         model.loadings,
         model.precision,
-        model.each,
+        model.per_rating_array,
         model.hints,
         IMPLICIT_MORE,
         query_ptr,
@@ -203,8 +201,8 @@ def predict_cells_by_day(
     query_item: NDArray[np.uint32],
     query_time: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`predict_cells` with the personal day effect of `tacit.model.person.days`; times in
-    seconds."""
+    """`predict_cells` with a user bias for each day (`tacit.model.person.days`); times in seconds
+    since 1970."""
     from tacit.kernels.days import predict_days
     from tacit.model.person.days import DAY, daily, day_of
 
@@ -217,7 +215,7 @@ def predict_cells_by_day(
         day_of(time),
         model.loadings,
         model.precision,
-        model.each,
+        model.per_rating_array,
         model.hints,
         IMPLICIT_MORE,
         DAY,

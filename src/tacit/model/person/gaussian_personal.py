@@ -1,6 +1,6 @@
-"""The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings`, and
-the number `noise`; `per_rating` where it is known how far loadings are off, `implied` and
-`usual` where it is known what a choice of items says of tastes."""
+"""The personal Gaussian model over shared arrays: `baseline`, `variance`, `loadings` (item
+factors), and the number `noise`; `per_rating` where the error of the item factors is known,
+`implied` and `usual` where implicit feedback was learned."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class GaussianPersonal(PersonalModel):
     def check_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
-        """What choices imply is told from what is usual."""
+        """Raise if only one of `implied` and `usual` is there: implicit feedback is measured
+        against what is usual."""
         super().check_arrays(arrays, numbers, items)
         if ("implied" in arrays) != ("usual" in arrays):
             raise Unfit("one of the arrays implied and usual is missing")
@@ -69,7 +70,8 @@ class GaussianPersonal(PersonalModel):
         return np.ascontiguousarray(self.arrays["per_rating"], np.float64)
 
     def _implied(self) -> Floats | None:
-        """(loadings - usual) x implied, a row an item: new items have theirs by their loadings."""
+        """(item factors - usual) x implied, a row for each item: an item that was added later gets
+        its row from its item factors."""
         if type(self) is not GaussianPersonal or "implied" not in self.arrays:
             return None
         deviations = np.asarray(self.arrays["loadings"], np.float64)
@@ -78,8 +80,8 @@ class GaussianPersonal(PersonalModel):
         return np.ascontiguousarray(hints)
 
     def _daily(self, user_ratings: Own) -> Daily | None:
-        """With the day effect, where times are known; models that add neighbours to this
-        one go without."""
+        """The model with day effects, where times are known; subclasses that add neighbours go
+        without."""
         if (
             user_ratings.times is None
             or user_ratings.asked is None
@@ -97,7 +99,7 @@ class GaussianPersonal(PersonalModel):
         )
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
-        """The posterior mean, with the day effect where times are known."""
+        """Posterior mean and standard deviation, with the day effect where times are known."""
         by_day = self._daily(user_ratings)
         if by_day is not None:
             return by_day.predict()
@@ -129,14 +131,13 @@ class GaussianPersonal(PersonalModel):
         return list_order_offset(self.model.baseline, self.arrays["weight"])
 
     def similar(self, item: int) -> Floats:
-        """Cosine of the loadings without the personal level, which all items share."""
+        """Cosine of the item factors without the user bias, which all items share."""
         rows = self.model.loadings[:, 1:]
         length = np.sqrt((rows**2).sum(axis=1))
         closeness: Floats = product(rows, rows[item]) / np.maximum(length * length[item], 1e-12)
         return closeness
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         return self._answers(cells)[0]
 
     def predict_cells_error(self, cells: Cells) -> tuple[Floats, Floats | None]:
@@ -177,7 +178,7 @@ class GaussianPersonal(PersonalModel):
             residual,
             model.loadings,
             model.precision,
-            model.each,
+            model.per_rating_array,
             model.hints,
             IMPLICIT_MORE,
             means,
@@ -193,7 +194,7 @@ class GaussianPersonal(PersonalModel):
         return {name: array for name, array in self.arrays.items() if name != "kept"}
 
 
-# The order of a list unless it is told otherwise: not the highest expected rating alone.
+# The default order of a list: not the highest expected rating alone.
 #
 # By expected rating everybody's list begins with the same few items that all people like, and
 # many of them are items that hardly anybody looks for. So the order takes off a part of each

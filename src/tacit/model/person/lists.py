@@ -101,9 +101,11 @@ def write_lists(
     tell: Callable[[str], None] = notice,
     **written: Any,
 ) -> int:
-    """Columns person, rank, item, expected, personal (always true); a csv also has titles.
-    Returns the number of people; `tell` is told how ratings were taken. `written` is how the
-    source is written, as `tacit.read` takes it."""
+    """Write the columns person, rank, item, expected, personal (always true); a csv also has
+    titles.
+
+    Returns the number of people; `tell` is called with notices about how ratings were read.
+    `written` holds the arguments of `tacit.read` for the source."""
     import polars as pl
 
     from tacit.data.packed.store import is_pack

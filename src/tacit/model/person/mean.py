@@ -26,7 +26,7 @@ class OwnMean(PersonalModel):
     ranks_by = "popularity"
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
-        """The same for every item."""
+        """The person's shrunk mean, for every item."""
         mean = self.numbers["mean"]
         precision = 1 / PEOPLE_VARIANCE + len(user_ratings.values) / NOISE_VARIANCE
         centre = mean + float(np.sum(user_ratings.values - mean)) / NOISE_VARIANCE / precision
@@ -35,7 +35,7 @@ class OwnMean(PersonalModel):
         return np.full(items, np.clip(centre, -2, 2)), np.full(items, sd)
 
     def scores(self, user_ratings: Own) -> Floats:
-        """Popularity."""
+        """Popularity: the mean does not order items."""
         return np.asarray(self.arrays["weight"], np.float64)
 
     def explain(self, user_ratings: Own, item: int) -> Reason:

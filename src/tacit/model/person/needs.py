@@ -47,7 +47,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Number:
-    """A number and its bounds."""
+    """Bounds of a number that a personal model reads from a file."""
 
     low: float = -LARGEST
     high: float = LARGEST

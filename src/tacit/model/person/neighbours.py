@@ -25,11 +25,12 @@ from tacit.model.person.needs import LEAST_NOISE, Needed, Number, check_lists
 
 
 class Neighbourhood(GaussianPersonal):
-    """The arrays of `GaussianPersonal`, and the neighbours of item i with their
-    similarities in `neighbour` and `similarity` from `start[i]` to `start[i + 1]`; `doubt`
-    is the mean variance of an item's similarities. Numbers `floor`, `noise` (variance of a
-    rating around the Gaussian model) and `around` (what neighbours leave of it).
-    """
+    """A Gaussian model, corrected by the residuals of neighbouring items.
+
+    The arrays of `GaussianPersonal`, and the neighbours of item i with their similarities in
+    `neighbour` and `similarity` from `start[i]` to `start[i + 1]`; `doubt` is the mean variance of
+    an item's similarities. Numbers `floor`, `noise` (variance of a rating around the Gaussian
+    model) and `around` (residual variance after neighbours)."""
 
     arrays_needed: ClassVar[Mapping[str, Needed]] = {
         **GaussianPersonal.arrays_needed,
@@ -48,7 +49,7 @@ class Neighbourhood(GaussianPersonal):
     def check_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
-        """Neighbours are items."""
+        """Raise if a neighbour id is not a row of the catalogue."""
         check_lists(arrays["start"], arrays["neighbour"], items)
 
     @cached_property
@@ -57,7 +58,7 @@ class Neighbourhood(GaussianPersonal):
         return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
     def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
-        """The Gaussian model, and what its residuals at neighbours say."""
+        """The Gaussian model's prediction plus the weighted residuals of rated neighbours."""
         posterior = gaussian.fold_in(self.model, user_ratings.items, user_ratings.values)
         # `around` was measured for everybody.
         mean, sd = gaussian.predict(self.model, replace(posterior, scale=1.0))
@@ -102,7 +103,6 @@ class Neighbourhood(GaussianPersonal):
         return out
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         from tacit.kernels.neighbours import predict_cells
 
         fitted, _ = gaussian.predict_cells(
@@ -126,7 +126,7 @@ class Neighbourhood(GaussianPersonal):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict`, one row a person."""
+        """As `predict`, a row for each person."""
         return np.stack(
             [self.predict(user_ratings)[0] for user_ratings in people_of(ptr, item, value)]
         )

@@ -80,7 +80,7 @@ def passed_over(rows: str) -> str:
 
 
 def likes_of_table(schema: Schema, value: NDArray[np.float32]) -> list[str]:
-    """The same of everybody's ratings, which the owner alone is told."""
+    """The same notice about a whole table, for the owner alone."""
     if schema.positive is None or schema.source == LIKES:
         return []
     below = int((value < schema.positive - SLACK).sum())
@@ -94,7 +94,7 @@ def likes_of_table(schema: Schema, value: NDArray[np.float32]) -> list[str]:
 
 
 def tell_user_factors(model: Model, user_ratings: Own) -> None:
-    """Say where own ratings change nothing, and why."""
+    """Notify where own ratings cannot change the list, and why."""
     if not len(model.likes(user_ratings).items) or model.knows_tastes(user_ratings):
         return
     order = "what everybody would be told" if model.rates else "popularity"
@@ -105,5 +105,5 @@ def tell_user_factors(model: Model, user_ratings: Own) -> None:
 
 
 def tell_unrated() -> None:
-    """Why there is no number."""
+    """Notify that a model of likes predicts no ratings."""
     notice("a model of likes orders items and expects no ratings: `recommend` gives its order")

@@ -30,7 +30,7 @@ class Ordered:
     mean: Floats
     """The expected rating of each, on the inner scale."""
     sd: Floats
-    """Its standard error."""
+    """Standard error of the mean."""
 
     __repr__ = shapes
 
@@ -107,7 +107,7 @@ def _spread(values: Floats) -> Floats:
 
 
 def chance_above(mean: Floats, sd: Floats, level: float) -> Floats:
-    """Chance that a new rating reaches `level`."""
+    """Probability that a new rating is at least `level`, given mean and standard deviation."""
     reach = (level - mean) / np.maximum(sd, 1e-9)
     return np.array([0.5 * erfc(x / sqrt(2)) for x in reach])
 

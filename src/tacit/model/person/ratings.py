@@ -30,7 +30,7 @@ class OwnLine(NamedTuple):
     rating: float | None
     """None: liked, without a rating."""
     time: int | None = None
-    """In seconds."""
+    """Seconds since 1970."""
     line: int | None = None
     """Of a file, for errors."""
 

@@ -51,7 +51,7 @@ class Listed(list[T], Suggesting):
         answers = (answer for answer in self if not isinstance(answer, UnknownItem))
         return [_row(answer) for answer in answers]
 
-    def _shown(self) -> tuple[list[str], list[list[str]]]:
+    def _display_cells(self) -> tuple[list[str], list[list[str]]]:
         """Columns and cells as a reader wants them: reasons once, with their points."""
         rows = self._rows()
         left_out = {"because"} if any("moved" in row for row in rows) else set()
@@ -63,14 +63,14 @@ class Listed(list[T], Suggesting):
         return names, [[_cell(row[name]) for name in names] for row in rows]
 
     def __str__(self) -> str:
-        return in_columns(*self._shown()) if self._rows() else "nothing"
+        return in_columns(*self._display_cells()) if self._rows() else "nothing"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         if not self._rows():
             return "<p>nothing</p>"
-        names, cells = self._shown()
+        names, cells = self._display_cells()
         return table(tuple(names), cells)
 
 
@@ -189,7 +189,7 @@ class Explanation(AnswerRow):
     `own`, not on top of it, and it leaves out what features do not explain."""
 
     def frame(self) -> polars.DataFrame:
-        """One row a reason: what everybody would be told, own ratings, then features."""
+        """A row for each reason: what everybody would be told, own ratings, then features."""
         import polars as pl
 
         return pl.DataFrame(self._rows(), schema=["kind", "name", "points"], orient="row")
@@ -220,7 +220,7 @@ class Explanation(AnswerRow):
 
 
 class Similar(NamedTuple):
-    """An item that is like another."""
+    """An item similar to another, with its `closeness`."""
 
     item: str
     title: str

@@ -1,14 +1,13 @@
 """Neighbourhoods in two stages: what all items share first, then ridge weights over my
 ratings of an item's neighbours.
 
-First the personal Gaussian model over level, popularity, agreement and public features,
-from all of my ratings. What it leaves of them is carried over to an item by Bell & Koren's
-weights. The covariances come from a published factor (`FactorNeighbours`) or, for small
-devices, from
-each item's few strongest neighbours (`StoredNeighbours`). There a covariance that was not
-published counts as none, so a system may fail to be one of covariances: then only the
-closer half of the neighbours is used, or a quarter, and so on. Both stages are linear in my
-ratings, so each one's share of a prediction is exact. One's own side needs numpy only.
+First the personal Gaussian model over user bias, popularity, popularity slope and public features,
+from all of my ratings. Its residuals are carried over to an item by Bell & Koren's weights. The
+covariances come from a published factor (`FactorNeighbours`) or, for small devices, from each
+item's few strongest neighbours (`StoredNeighbours`). There a covariance that was not published
+counts as none, so a system may fail to be one of covariances: then only the closer half of the
+neighbours is used, or a quarter, and so on. Both stages are linear in my ratings, so each one's
+share of a prediction is exact. The person's side needs numpy only.
 """
 
 from __future__ import annotations
@@ -49,9 +48,10 @@ class StageWeights(NamedTuple):
 
 
 class Staged(GaussianPersonal):
-    """The arrays of `GaussianPersonal`, `variance` being all that the shared loadings leave
-    of an item. The number `neighbours` says how many own ratings a prediction uses.
-    """
+    """A Gaussian model, then neighbours on its residuals.
+
+    The arrays of `GaussianPersonal`; `variance` is what the shared item factors leave unexplained
+    of an item. The number `neighbours` is how many own ratings a prediction uses."""
 
     numbers_needed: ClassVar[Mapping[str, Number]] = {
         **GaussianPersonal.numbers_needed,
@@ -64,7 +64,7 @@ class Staged(GaussianPersonal):
 
     @abstractmethod
     def _weights(self, items: Rows, prepared: Any) -> StageWeights:
-        """The second stage for these items."""
+        """Weights of the second stage between these items."""
 
     @abstractmethod
     def _added(self, cells: Cells, residuals: Floats) -> Floats:
@@ -104,7 +104,6 @@ class Staged(GaussianPersonal):
         )
 
     def predict_cells(self, cells: Cells) -> Floats:
-        """As `predict`, compiled."""
         fitted, _ = gaussian.predict_cells(
             self.model, cells.ptr, cells.item, cells.value, cells.ptr, cells.item
         )
@@ -116,7 +115,7 @@ class Staged(GaussianPersonal):
     def score_block(
         self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
     ) -> Floats:
-        """As `predict`, one row a person."""
+        """As `predict`, a row for each person."""
         return np.stack(
             [self.predict(user_ratings)[0] for user_ratings in people_of(ptr, item, value)]
         )
@@ -177,7 +176,7 @@ class FactorNeighbours(Staged):
         return out
 
     def similar(self, item: int) -> Floats:
-        """Cosine of what items share beyond the personal level."""
+        """Cosine of item factors without the user bias."""
         rows = np.column_stack([self.model.loadings[:, 1:], self._factor])
         length = np.sqrt((rows**2).sum(axis=1))
         return np.asarray(product(rows, rows[item]) / np.maximum(length * length[item], 1e-12))
@@ -199,7 +198,7 @@ class StoredNeighbours(Staged):
     def check_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], numbers: Mapping[str, float], items: int
     ) -> None:
-        """Neighbours are items."""
+        """Raise if a neighbour id is not a row of the catalogue."""
         check_lists(arrays["start"], arrays["neighbour"], items)
 
     def _near(self, item: int) -> tuple[NDArray[np.int64], Floats]:
@@ -225,8 +224,8 @@ class StoredNeighbours(Staged):
 
     def _weights(self, items: Rows, prepared: tuple[NDArray[np.int64], Floats]) -> StageWeights:
         positions, system = prepared
-        most = int(self.numbers["neighbours"])
-        chosen = [self._rated(item, positions, most) for item in items.tolist()]
+        neighbour_limit = int(self.numbers["neighbours"])
+        chosen = [self._rated(item, positions, neighbour_limit) for item in items.tolist()]
         count = np.array([len(used) for used, _ in chosen])
         shape = (len(items), int(count.max(initial=0)))
         used, right = np.zeros(shape, np.int64), np.zeros(shape)
@@ -236,12 +235,12 @@ class StoredNeighbours(Staged):
         return StageWeights(used, weights, (weights * right).sum(axis=1))
 
     def _rated(
-        self, item: int, place: NDArray[np.int64], most: int
+        self, item: int, rating_index: NDArray[np.int64], neighbour_limit: int
     ) -> tuple[NDArray[np.int64], Floats]:
         """The own ratings of an item's closest neighbours, by their place, and the covariances."""
         near, value = self._near(item)
-        known = place[near] >= 0
-        return place[near][known][:most], value[known][:most]
+        is_rated = rating_index[near] >= 0
+        return rating_index[near][is_rated][:neighbour_limit], value[is_rated][:neighbour_limit]
 
     def _added(self, cells: Cells, residuals: Floats) -> Floats:
         from tacit.kernels.ridge_weights import predict_kept

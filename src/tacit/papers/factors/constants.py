@@ -72,7 +72,7 @@ class PaperConstants:
         """Of epsilon, for all averages; the rest is for the factors."""
         return sum((self.global_share, self.item_share, self.own_share))
 
-    def told(self, settings: Any) -> PaperConstants:
+    def overridden(self, settings: Any) -> PaperConstants:
         """These, but for what a method was told."""
         overrides = {field.name: getattr(settings, field.name, None) for field in fields(self)}
         return replace(self, **{k: v for k, v in overrides.items() if v is not None})

@@ -65,7 +65,7 @@ class PrintedFactors(Form):
 
     def constants(self, public: Public) -> PaperConstants:
         """Those of Xian et al., unless a paper has its own or something else was said."""
-        return PaperConstants(seed=self.method.seed).told(self.settings)
+        return PaperConstants(seed=self.method.seed).overridden(self.settings)
 
     @abstractmethod
     def draws(self, public: Public) -> int:

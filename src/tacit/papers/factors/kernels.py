@@ -84,9 +84,9 @@ def summed_step(
         u = user_factors[person]
         if not u.any():
             first_profile(seed, people[person], u)
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         change[:] = 0.0
-        for cell in range(begin, end):
+        for cell in range(start, end):
             v = items[item[cell]]
             to = total[item[cell]]
             error = rating[cell]
@@ -99,7 +99,7 @@ def summed_step(
             raters[item[cell], 0] += 1.0
         if not moves:
             continue
-        cells = float(max(end - begin, 1))
+        cells = float(max(end - start, 1))
         share = weights[0] * cells + weights[1]
         pull = 2.0 * ridge * (weights[2] * cells + weights[3])
         length = 0.0
@@ -132,11 +132,11 @@ def weighted_step(
     under = np.empty(width)
     for person in range(ptr.size - 1):
         u = user_factors[person]
-        begin, end = ptr[person], ptr[person + 1]
+        start, end = ptr[person], ptr[person + 1]
         if moves:
             over[:] = 0.0
             under[:] = 0.0
-            for cell in range(begin, end):
+            for cell in range(start, end):
                 v = items[item[cell]]
                 predicted = 0.0
                 for a in range(width):
@@ -146,7 +146,7 @@ def weighted_step(
                     under[a] += predicted * v[a]
             for a in range(width):
                 u[a] *= over[a] / max(under[a] + ridge * u[a], 1e-12)
-        for cell in range(begin, end):
+        for cell in range(start, end):
             v = items[item[cell]]
             predicted = 0.0
             for a in range(width):

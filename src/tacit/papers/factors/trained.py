@@ -31,11 +31,11 @@ class TrainedPeople(PersonalModel):
         self.people = people
         self.factors = factors
 
-    def predict(self, own: Own) -> tuple[Floats, Floats]:
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
         """Nobody is known by her ratings."""
         raise Failure("trained people are known by their rows, not by ratings")
 
-    def explain(self, own: Own, item: int) -> Reason:
+    def explain(self, user_ratings: Own, item: int) -> Reason:
         """The same."""
         raise Failure("trained people are known by their rows, not by ratings")
 

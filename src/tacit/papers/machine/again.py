@@ -43,7 +43,7 @@ def judge_again(paper: Paper, records: Sequence[Record], figures: Sequence[str] 
     cells."""
     merged = (
         _merged(figure, [_figure(record, figure) for record in records])
-        for figure in paper.chosen(list(figures))
+        for figure in paper.select_experiments(list(figures))
     )
     return [figure for figure in merged if figure is not None]
 

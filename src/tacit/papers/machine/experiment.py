@@ -96,18 +96,18 @@ class Results:
             failed=tuple(filter(wanted, self.failed)),
         )
 
-    def where(self, **same: Any) -> Results:
+    def select(self, **same: Any) -> Results:
         """Only the cells whose keys have these values."""
-        found = self.only(
+        matches = self.only(
             lambda row: all(row.key.get(name) == value for name, value in same.items())
         )
-        if not found.rows:
-            self.missed.extend(found.failed)
-        return found
+        if not matches.rows:
+            self.missed.extend(matches.failed)
+        return matches
 
     def values(self, metric: str, **same: Any) -> list[float]:
         """This number of every such cell that has it."""
-        numbers = (row.values.get(metric) for row in self.where(**same).rows)
+        numbers = (row.values.get(metric) for row in self.select(**same).rows)
         return [float(number) for number in numbers if number is not None]
 
     def mean(self, metric: str, **same: Any) -> float | None:
@@ -119,13 +119,13 @@ class Results:
         """Means over all other keys (seeds) at every value of a parameter, which is in the
         keys, or among what cells give (a day, a count)."""
         by: dict[float, list[float]] = {}
-        found = self.where(**same)
-        for row in found.rows:
+        matches = self.select(**same)
+        for row in matches.rows:
             value = row.values.get(metric)
             at = row.key.get(parameter, row.values.get(parameter))
             if at is not None and value is not None:
                 by.setdefault(float(at), []).append(value)
-        self.missed.extend(row for row in found.failed if row.key.get(parameter) not in by)
+        self.missed.extend(row for row in matches.failed if row.key.get(parameter) not in by)
         x = sorted(by)
         return Series(
             tuple(x),
@@ -286,16 +286,16 @@ class Experiment:
         """Its charts."""
         return _as_far(self.draw(results), results) if results else []
 
-    def beside(self, results: Results) -> list[PaperTable]:
+    def non_charts(self, results: Results) -> list[PaperTable]:
         """Its tables that are no charts."""
         if self.tables is None or not results:
             return []
         return _as_far(self.tables(results), results)
 
-    def shown(self, results: Results) -> list[PaperTable]:
+    def terminal_tables(self, results: Results) -> list[PaperTable]:
         """What the terminal shows."""
         if self.tables is not None:
-            return self.beside(results)
+            return self.non_charts(results)
         return [of_panel(panel) for panel in self.panels(results)]
 
 
@@ -310,7 +310,7 @@ class Paper:
     readings: tuple[str, ...] = ()
     """What its text leaves open and how it was read."""
 
-    def chosen(self, figures: Sequence[str]) -> tuple[Experiment, ...]:
+    def select_experiments(self, figures: Sequence[str]) -> tuple[Experiment, ...]:
         """Those of the named figures, in the paper's order; all unless some are named."""
         from tacit.errors import SettingError
 
@@ -330,14 +330,14 @@ class Paper:
 
 def _as_far(parts: Iterable[T], results: Results) -> list[T]:
     """All of them; those before the first that needs a cell which failed."""
-    made = list[T]()
+    finished = list[T]()
     try:
-        for each in parts:
-            made.append(each)
+        for part in parts:
+            finished.append(part)
     except Exception:
         if not results.failed:
             raise
-    return made
+    return finished
 
 
 def of_panel(panel: Panel) -> PaperTable:

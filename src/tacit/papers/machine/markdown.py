@@ -77,7 +77,7 @@ def _figure(figure: Done) -> list[str]:
     if figure.missing:
         facts += f"Not run on: {', '.join(figure.missing)}. "
     lines += [_filled(facts.strip()), ""]
-    for table in experiment.shown(figure.results):
+    for table in experiment.terminal_tables(figure.results):
         lines += [*_table(table), ""]
     for quote in figure.results.failures():
         lines += [_filled(f"**{quote}.**"), ""]

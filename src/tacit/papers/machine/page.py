@@ -91,9 +91,9 @@ def _figure(figure: Done, index: int) -> str:
         parts.append(_panel(panel, f"f{index}-{number}"))
     parts += [
         table(paper_table.columns, paper_table.rows, caption=paper_table.title)
-        for paper_table in experiment.beside(figure.results)
+        for paper_table in experiment.non_charts(figure.results)
     ]
-    parts += [paragraph(f"{words}.", "failed") for words in figure.results.failures()]
+    parts += [paragraph(f"{failure}.", "failed") for failure in figure.results.failures()]
     parts += [_verdict(finding, verdict) for finding, verdict in figure.verdicts]
     facts = [f"Split: {experiment.split}."]
     if experiment.parameters:

@@ -92,7 +92,7 @@ def run_paper(
     marks = Marks(sources)
     return [
         _run(paper, experiment, marks, seeds, quick, folder, processes, progress)
-        for experiment in paper.chosen(list(figures))
+        for experiment in paper.select_experiments(list(figures))
     ]
 
 
@@ -107,7 +107,7 @@ def _run(
     progress: Progress | None,
 ) -> Done:
     sources = marks.sources
-    available = () if experiment.invented else sources.there(experiment.data)
+    available = () if experiment.invented else sources.available(experiment.data)
     missing = () if experiment.invented else _missing(experiment, sources)
     request = Wanted(available, seeds, quick)
     run = available or experiment.invented
@@ -168,7 +168,7 @@ def verdict_on(finding: Finding, results: Results, experiment: Experiment) -> Ve
 
 
 def _missing(experiment: Experiment, sources: Sources) -> tuple[str, ...]:
-    available = sources.there(experiment.data)
+    available = sources.available(experiment.data)
     return tuple(name for name in experiment.data if name not in available)
 
 

@@ -90,7 +90,7 @@ class Sources:
         source = file if file.is_file() else folder
         return read(str(source), layout=SETS[name].layout)
 
-    def there(self, names: Iterable[str]) -> tuple[str, ...]:
+    def available(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of the wanted sets that are there; the sample if no folder was given."""
         if not self.folders:
             return (SAMPLE,)

@@ -108,7 +108,7 @@ TEMPERATURES: tuple[tuple[float, Expected], ...] = ((0.006, "false"), (1.0, "tru
 VALUE = "one rating changes its value"
 PERSON = "one person comes or goes"
 
-# Langevin chains at the size of real data: what one sample of them tells of many people.
+# Langevin chains at the size of real data: how much one sample reveals about many people.
 #
 # Canaries each rate a few items that hardly anybody else rates, 5 and 1 in turn, and are there
 # by a fair coin. What was learned beside the raw means tells whether these items go together
@@ -129,7 +129,7 @@ def over_a_chain(published: str, **short: int) -> Callable[[PaperClaim, Force], 
         won = guess(scores, coins, delta=1e-6, mistake=force.mistake)
         return SeenByAttack(
             won.epsilon,
-            f"{won.words}; {PEOPLE} people, {ITEMS} items, one sample",
+            f"{won.summary}; {PEOPLE} people, {ITEMS} items, one sample",
             f"{CANARIES} people who each rate {OWN} rare items alike, there or not",
         )
 
@@ -176,8 +176,8 @@ def together(fit: Made, published: str) -> Floats:
     return scores
 
 
-# The law that the chains of Wang & Tang are said to reach, at their temperature, in a model of
-# one number: exact, without a chain.
+# The distribution that Wang & Tang claim for their chains at their temperature, in a model of one
+# number: exact, without a chain.
 #
 # A person with tau ratings r has the loss tau (r - s)^2 for a level s on the scale. A step has
 # the drift (a/2) eta times the slope of the loss, a = epsilon/8B, B = 16 tau, and noise of

@@ -99,14 +99,14 @@ class Asset:
         )
         form = self.forms[_coding(coding, tuple(self.forms))]
         etags = request_headers.get(b"if-none-match")
-        if etags is not None and self._known(etags):
+        if etags is not None and self._client_has(etags):
             return form.unchanged
         is_range = b"range" in request_headers and scope["method"] == "GET"
         if is_range and request_headers.get(b"if-range", form.etag) == form.etag:
             return _part(form, request_headers[b"range"], self.kind)
         return Answered(200, form.full, b"" if scope["method"] == "HEAD" else form.body)
 
-    def _known(self, listed: bytes) -> bool:
+    def _client_has(self, listed: bytes) -> bool:
         """Whether the client has it, in whatever coding."""
         if listed.strip() == b"*":
             return True

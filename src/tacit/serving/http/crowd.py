@@ -34,11 +34,11 @@ PREFIX = 64
 def make_room() -> None:
     """Ask for as many files as all connections need; most systems give few unasked."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + OWN_FILES
+    required_files = MOST_CONNECTIONS + OWN_FILES
     if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        required_files = min(required_files, hard)
+    if soft != resource.RLIM_INFINITY and soft < required_files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (required_files, hard))
 
 
 def most_connections() -> int:
@@ -52,14 +52,14 @@ def most_connections() -> int:
 def origin_of(address: str) -> str:
     """The address as budgets know it."""
     try:
-        found = ip_address(address.partition("%")[0])
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(found, IPv6Address):
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return str(IPv6Address(int(found) >> (128 - PREFIX) << (128 - PREFIX)))
-    return str(found)
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return str(ip.ipv4_mapped)
+        return str(IPv6Address(int(ip) >> (128 - PREFIX) << (128 - PREFIX)))
+    return str(ip)
 
 
 def _nothing() -> None:
@@ -149,21 +149,23 @@ class ConnectionCrowd:
     def make_place(self, origin: str = "") -> bool:
         """End a connection in favour of one from `origin`; false if nobody is to go."""
         # Who waits for an answer goes last, and only for others than itself.
-        many = [each for each in self._there if each not in self._proxies] or [*self._there]
-        largest = max(many, key=lambda each: len(self._there[each]), default="")
+        direct_origins = [origin for origin in self._there if origin not in self._proxies] or [
+            *self._there
+        ]
+        largest = max(direct_origins, key=lambda origin: len(self._there[origin]), default="")
         if self._end_waiting(largest) or self._end_waiting(ALL):
             return True
-        there = self._there.get(largest, {})
-        if largest == origin or len(there) <= self.share:
+        waiting_seats = self._there.get(largest, {})
+        if largest == origin or len(waiting_seats) <= self.share:
             return False
-        next(iter(there)).hang_up()
+        next(iter(waiting_seats)).hang_up()
         return True
 
     def _end_waiting(self, origin: str) -> bool:
         """End one that the server waits for, if there is any."""
         for places in (self._silent, self._waiting):
-            if there := places.get(origin):
-                next(iter(there)).hang_up()
+            if seats := places.get(origin):
+                next(iter(seats)).hang_up()
                 return True
         return False
 
@@ -192,10 +194,10 @@ class ConnectionCrowd:
 
 def _remove(places: dict[str, dict[Seat, None]], origin: str, seat: Seat) -> bool:
     """Whether it was among them."""
-    there = places.get(origin)
-    if there is None or seat not in there:
+    seats = places.get(origin)
+    if seats is None or seat not in seats:
         return False
-    del there[seat]
-    if not there:
+    del seats[seat]
+    if not seats:
         del places[origin]
     return True

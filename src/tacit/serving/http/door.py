@@ -76,7 +76,7 @@ class Door:
                 # No file is left, which budgets should not let happen.
                 self._crowd.make_place()
                 self._loop.remove_reader(self._sock)
-                self._loop.call_later(PAUSE, self._again)
+                self._loop.call_later(PAUSE, self._resume_listening)
                 return
             seat = self._crowd.enter(str(address[0]))
             if seat is None:
@@ -84,7 +84,7 @@ class Door:
             else:
                 self._take(seat, sock)
 
-    def _again(self) -> None:
+    def _resume_listening(self) -> None:
         if self._open:
             self._loop.add_reader(self._sock, self._come)
 
@@ -94,14 +94,14 @@ class Door:
         self._silent[seat] = sock
         seat.end = partial(self._drop, seat)
         seat.expect(lines.HEADER_SECONDS)
-        self._loop.add_reader(sock, self._begin, seat)
+        self._loop.add_reader(sock, self._begin_task, seat)
 
     def _drop(self, seat: Seat) -> None:
         sock = self._silent.pop(seat)
         self._loop.remove_reader(sock)
         sock.close()
 
-    def _begin(self, seat: Seat) -> None:
+    def _begin_task(self, seat: Seat) -> None:
         """The first byte is there, or the peer has gone."""
         sock = self._silent[seat]
         try:
@@ -160,7 +160,10 @@ class CountedServer(uvicorn.Server):
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
-        doors = [Door(each, self.crowd, self._protocol, self.config.ssl) for each in sockets or ()]
+        doors = [
+            Door(listener, self.crowd, self._protocol, self.config.ssl)
+            for listener in sockets or ()
+        ]
         for door in doors:
             door.open(self.config.backlog)
         servers: Any = doors

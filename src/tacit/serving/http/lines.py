@@ -142,13 +142,13 @@ class Guarded(HttpToolsProtocol):
         self.seat.relax()
         self._refused = True
         if not self.transport.is_closing():
-            words = b"the headers are too long\n"
+            body = b"the headers are too long\n"
             head = (
                 b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
                 b"content-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
-                b"content-length: %d\r\n\r\n" % len(words)
+                b"content-length: %d\r\n\r\n" % len(body)
             )
-            self.transport.write(head + words)
+            self.transport.write(head + body)
             self.transport.close()
             self._watch()
 
@@ -185,8 +185,8 @@ class Guarded(HttpToolsProtocol):
 
     def _look(self) -> None:
         self._looks = None
-        left = self.transport.get_write_buffer_size()
-        if left and not self._drained and left > self._left - WRITE_BYTES:
+        unsent_bytes = self.transport.get_write_buffer_size()
+        if unsent_bytes and not self._drained and unsent_bytes > self._left - WRITE_BYTES:
             self.seat.hang_up()
-        elif left:
+        elif unsent_bytes:
             self._watch()

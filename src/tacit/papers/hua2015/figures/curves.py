@@ -101,7 +101,7 @@ def mean_cdf(results: Results, iteration: int, **same: object) -> list[float]:
     """Over seeds; empty where every run ran away."""
     cdfs = [
         row.values[f"cdf@{iteration}"]
-        for row in results.where(**same).rows
+        for row in results.select(**same).rows
         if f"cdf@{iteration}" in row.values
     ]
     return [float(x) for x in np.mean(cdfs, axis=0)] if cdfs else []
@@ -115,10 +115,10 @@ def draw_for(scheme: str) -> Callable[[Results], Iterable[Panel]]:
         for data in results.asked.data:
             for reading in readings:
                 same = {"data": data, "reading": reading}
-                if results.where(scheme=scheme, **same):
+                if results.select(scheme=scheme, **same):
                     yield by_epsilon(results, scheme, same)
             same = {"data": data, "reading": MEAN}
-            if results.where(scheme=scheme, **same):
+            if results.select(scheme=scheme, **same):
                 yield by_iterations(results, scheme, same)
 
     return draw
@@ -128,7 +128,7 @@ def by_epsilon(results: Results, scheme: str, same: dict[str, str]) -> Panel:
     """One curve an epsilon, and the baseline."""
     base = mean_cdf(results, 100, scheme="plain", **same)
     feature_interactions = [Curve("baseline", GRID[: len(base)], base)]
-    epsilons = sorted({row.key["epsilon"] for row in results.where(scheme=scheme, **same).rows})
+    epsilons = sorted({row.key["epsilon"] for row in results.select(scheme=scheme, **same).rows})
     away = []
     for epsilon in epsilons:
         cdf = mean_cdf(results, 100, scheme=scheme, epsilon=epsilon, **same)
@@ -175,7 +175,7 @@ def tables_for(scheme: str) -> Callable[[Results], Iterable[PaperTable]]:
             for reading in READINGS:
                 for kind in ("plain", scheme):
                     same = {"data": data, "reading": reading, "scheme": kind}
-                    epsilons = {r.key["epsilon"] for r in results.where(**same).rows}
+                    epsilons = {r.key["epsilon"] for r in results.select(**same).rows}
                     rows += [_row(results, same, epsilon) for epsilon in sorted(epsilons)]
             yield PaperTable(
                 f"{scheme} on {data}: mean |error|",

@@ -116,7 +116,7 @@ def _judge(
     for reading in tried:
         same: dict[str, Any] = {"data": data, "reading": reading}
         same |= {"epsilon": epsilon, "scheme": scheme}
-        if not results.where(**same):
+        if not results.select(**same):
             continue  # not run is not the same as run away
         run.append(reading)
         rise = increase(results, **same)
@@ -190,7 +190,7 @@ def judge_direct(results: Results) -> Verdict:
     data = results.asked.data[0]
     for reading in (MEAN, SCALED):
         same = {"data": data, "reading": reading, "scheme": "equation 13"}
-        if not results.where(**same):
+        if not results.select(**same):
             continue
         run.append(reading)
         worse = []
@@ -228,7 +228,7 @@ def judge_close(results: Results) -> Verdict:
             at: dict[str, Any] = {"data": data, "reading": reading}
             at["epsilon"] = epsilon
             s1_error = results.mean("train@100", scheme="S1", **at)
-            if s1_error is not None and results.where(scheme="S2", **at):
+            if s1_error is not None and results.select(scheme="S2", **at):
                 s2_error = results.mean("train@100", scheme="S2", **at)
                 gaps[epsilon] = None if s2_error is None else s2_error - s1_error
         if not gaps:

@@ -64,7 +64,7 @@ def along(results: Results, data: str, name: str, epsilon: float) -> list[tuple[
     fixed = "leave" if name == "join" else "join"
     base = results.mean("train@100", data=data, scheme="plain") or 0.0
     increases: dict[float, list[float]] = {}
-    for row in results.where(data=data, scheme="S3", epsilon=epsilon).rows:
+    for row in results.select(data=data, scheme="S3", epsilon=epsilon).rows:
         key = USUAL | {k: v for k, v in row.key.items() if k in USUAL}
         value = row.values.get("train@100")
         if key[fixed] == USUAL[fixed] and value is not None:

@@ -73,8 +73,8 @@ def draw(results: Results) -> Iterable[Panel]:
 def judge(results: Results) -> Verdict:
     """How far samples are apart, at most."""
     films = sorted({row.key["films"] for row in results.rows})
-    by = [increases(results, each) for each in films]
-    spread = max(max(each) - min(each) for each in zip(*by, strict=True))
+    by = [increases(results, film) for film in films]
+    spread = max(max(film) - min(film) for film in zip(*by, strict=True))
     reason = (
         f"{len(films)} samples in S2, reading {MEAN}, of {_population(results)}: their mean "
         "increases "

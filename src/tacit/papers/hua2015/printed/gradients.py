@@ -140,7 +140,7 @@ class VisibleGradients(Form):
         )
 
     def step(
-        self, parts: tuple[Part, Part], weights: StepWeights, turn: Turns, public: Public
+        self, parts: tuple[Part, Part], weights: StepWeights, turns: Turns, public: Public
     ) -> Round:
         """One step: each device's half moves its own profile and sends gradients, the
         recommender's half moves the items."""
@@ -171,8 +171,8 @@ class VisibleGradients(Form):
             return replace(state, items=updated.astype(state.items.dtype))
 
         profile = Personal(PROFILE, self.width)
-        name = f"step {turn.index}"
-        return Round(name, parts, contribute, absorb, turn, (profile,))
+        name = f"step {turns.index}"
+        return Round(name, parts, contribute, absorb, turns, (profile,))
 
     def bounds(self, public: Public) -> bool:
         """Whether people's profiles are kept within length 1."""
@@ -242,7 +242,7 @@ class VisibleGradients(Form):
 
         return contribute
 
-    def initialise(self, part: Part, turn: Turns) -> Round:
+    def initialise(self, part: Part, turns: Turns) -> Round:
         """A round in which nobody's ratings enter, so that everybody holds pieces of noise
         before the first gradient is sent."""
 
@@ -255,7 +255,7 @@ class VisibleGradients(Form):
         def absorb(state: ProfileState, released: Mapping[str, Released]) -> ProfileState:
             return state
 
-        return Round("initialise", (part,), contribute, absorb, turn)
+        return Round("initialise", (part,), contribute, absorb, turns)
 
     def weights(self, public: Public) -> StepWeights:
         """What the gain multiplies: see the setting `step`."""
@@ -301,12 +301,12 @@ class VisibleGradients(Form):
 
     def used(self, public: Public) -> dict[str, Any]:
         """With what is printed for whatever was left unset."""
-        turn = self.turn(0, 1)
+        turns = self.turn(0, 1)
         usual = DYNAMIC_ROUNDS if self.dynamic else ROUNDS
         printed_values = {
             "factors": self.width,
             "rounds": self.settings.rounds or usual,
-            "cohort": turn.cohort,
+            "cohort": turns.cohort,
             "bounded": self.bounds(public),
         }
         return self.settings.model_dump() | printed_values

@@ -89,7 +89,7 @@ class PerturbedObjective(PrintedFactors):
         usual = Constants(
             FACTORS, SOLVES if solves else ROUNDS, self.method.seed, rate=RATE, ridge=RIDGE
         )
-        constants = usual.told(self.settings)
+        constants = usual.overridden(self.settings)
         assert isinstance(constants, Constants)
         return constants
 

@@ -38,7 +38,7 @@ from tacit.federation.agreed.scheme import (
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
 from tacit.federation.protocol.masks import mask
-from tacit.federation.protocol.wire import PartLayout, Section, ascending, digest, words
+from tacit.federation.protocol.wire import PartLayout, Section, ascending, digest, to_words
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits
 from tacit.noise.printed import looks_exponential, mixing, mixture
@@ -126,8 +126,8 @@ class Deal:
         if not self._makes:
             ring = sorted(self.joined, key=lambda name: derived(self.seed, name))
             width = makers(len(ring))
-            begin = np.arange(self.layout.size)[:, None] * width
-            ring_positions = (begin + np.arange(width)) % len(ring)
+            start = np.arange(self.layout.size)[:, None] * width
+            ring_positions = (start + np.arange(width)) % len(ring)
             for k, device in enumerate(ring):
                 rows = np.flatnonzero((ring_positions == k).any(axis=1))
                 self._makes[device] = rows.astype(np.uint32)
@@ -143,7 +143,7 @@ class Deal:
         return total
 
     def _nothing(self) -> NDArray[Any]:
-        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word}")
+        return np.zeros((self.layout.size, self.layout.width), f"<u{self.layout.word_size}")
 
 
 def makers(joined: int) -> int:
@@ -228,7 +228,9 @@ class Hua(Scheme):
             name=part.name, size=part.size, width=part.width, bits=32, sparse=True, printed=blind
         )
 
-    def tell(self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes) -> Briefing:
+    def brief(
+        self, attempt: Attempt, state: State, stored: bytes | None, secret: bytes
+    ) -> Briefing:
         """To each device its own rows and cohort sizes; to all of them the seeds of H, for
         the fresh rho, and for eta where eta is made (S3) or added again (S2)."""
         first_layout = self.made.layouts(attempt.index)[0]
@@ -272,7 +274,7 @@ class Hua(Scheme):
 
     def added(self, path: str, layout: PartLayout, holding: Holding, rows: int) -> NDArray[Any]:
         """Mixed noise as printed, and the pieces of tau that it was dealt."""
-        added = words(self._noise(path, layout, holding, rows), layout.bits)
+        added = to_words(self._noise(path, layout, holding, rows), layout.bits)
         if layout.printed == "subtract" and PIECE in holding.beside:
             added += holding.beside[PIECE]
         return added

@@ -113,7 +113,7 @@ def _explained(data: Array, factors: Array) -> float:
 def draw(results: Results) -> Iterable[Panel]:
     """One chart an epsilon, one curve a place."""
     for epsilon in EPSILONS:
-        subset = results.where(epsilon=epsilon)
+        subset = results.select(epsilon=epsilon)
         feature_interactions = [
             Curve.of(label, subset.along("people", name))
             for name, label in (PLACE_NAMES | LEVELS).items()
@@ -133,7 +133,7 @@ def above_chance(results: Results, epsilon: float, people: int) -> Learned:
     """What each place explains, and how much of it is not chance: of 1 all, of 0 nothing."""
     explained = {}
     for name in PLACE_NAMES:
-        subset = results.where(epsilon=epsilon, people=people)
+        subset = results.select(epsilon=epsilon, people=people)
         share = subset.mean(name) or 0.0
         chance = subset.mean(CHANCES[name]) or 0.0
         explained[name] = (share, chance, (share - chance) / (1 - chance))

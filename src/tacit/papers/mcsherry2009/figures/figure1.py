@@ -65,7 +65,7 @@ def _curves(
 def draw(results: Results) -> Iterable[Panel]:
     """One chart a data set: four curves over theta, and the threshold."""
     for data in results.asked.data:
-        subset = results.where(data=data, split="probe")
+        subset = results.select(data=data, split="probe")
         if not subset:
             continue
         feature_interactions = [
@@ -107,12 +107,12 @@ def _chart_top(feature_interactions: list[Curve], level: float | None) -> float 
 def tables(results: Results) -> Iterable[PaperTable]:
     """The curves with their noise off at the end; then the judged split."""
     for data in results.asked.data:
-        subset = results.where(data=data, split="probe")
+        subset = results.select(data=data, split="probe")
         thetas = sorted({row.key["theta"] for row in subset.rows if row.key["theta"] is not None})
         rows = []
         for method in METHODS:
             for cleaning in (*CLEANING, FIXED):
-                cells = subset.where(method=method, cleaning=cleaning)
+                cells = subset.select(method=method, cleaning=cleaning)
                 if not cells:
                     continue
                 numbers = [cells.mean("rmse", theta=theta) for theta in (*thetas, None)]
@@ -130,7 +130,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 
 def _judged_split(results: Results, data: str) -> Iterable[PaperTable]:
-    subset = results.where(data=data, split="90/10")
+    subset = results.select(data=data, split="90/10")
     if not subset:
         return
     rows = [

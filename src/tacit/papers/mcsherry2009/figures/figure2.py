@@ -48,7 +48,7 @@ def keys(request: Wanted) -> Iterable[Key]:
 def draw(results: Results) -> Iterable[Panel]:
     """The loss by day, and the records by day, as the paper's two scales."""
     for data in results.asked.data:
-        subset = results.where(data=data)
+        subset = results.select(data=data)
         name = SETS[data].title if data in SETS else "embedded sample"
         from_day = "1 July 2000" if "netflix" in data else "the first rating"
         yield Panel(
@@ -66,11 +66,11 @@ def draw(results: Results) -> Iterable[Panel]:
 def tables(results: Results) -> Iterable[PaperTable]:
     """One row a date."""
     for data in results.asked.data:
-        subset = results.where(data=data)
+        subset = results.select(data=data)
         rows = []
         cuts = sorted({row.key["cut"] for row in subset.rows})
         for cut in cuts:
-            at = subset.where(cut=cut)
+            at = subset.select(cut=cut)
             rows.append(
                 (
                     f"{at.mean('day') or 0:.0f}",
@@ -95,7 +95,7 @@ def judge(results: Results) -> Verdict:
     for data in LIKE_THE_PAPER:
         if data not in results.asked.data:
             continue
-        series = results.where(data=data).along("day", "loss")
+        series = results.select(data=data).along("day", "loss")
         falls = sum(b < a for a, b in zip(series.y, series.y[1:], strict=False))
         right = series.y[-1] < series.y[0] and 2 * falls >= len(series.y) - 1
         outcome: Outcome = "holds" if right else "does not hold"

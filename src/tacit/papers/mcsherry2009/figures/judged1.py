@@ -36,7 +36,7 @@ Judgement = tuple[Outcome, str, dict[str, float]]
 def _over_data(results: Results, judge: Callable[[Results], Judgement]) -> Verdict:
     """The verdict of the data most like the paper's; what others say beside it."""
     ran = [name for name in LIKE_THE_PAPER if name in results.asked.data]
-    judgements = {name: judge(results.where(data=name, split="probe")) for name in ran}
+    judgements = {name: judge(results.select(data=name, split="probe")) for name in ran}
     main_data, *other_data = ran
     outcome, reason, numbers = judgements[main_data]
     sentence = f"{main_data}: {reason}"
@@ -162,7 +162,7 @@ def impairs(results: Results) -> Verdict:
         harms = {}
         for reading in ("paper", "fixed"):
             for method in METHODS:
-                if not subset.where(method=method, cleaning=reading):
+                if not subset.select(method=method, cleaning=reading):
                     continue
                 clean = _curve(subset, method, reading)
                 plain = _curve(subset, method, "none")

@@ -218,7 +218,7 @@ class Measurements:
             f"As printed: theta = {self.theta:.4g} with {self.noise} noise {self._curve}.",
             f"Theta is split {split} (global average, item averages, covariance).",
         ]
-        rounds = [self.totals(), self.averages(), self.again(), self.matrices()]
+        rounds = [self.totals(), self.averages(), self.recentre(), self.matrices()]
         if self.probe.needed:
             story.append(FITTED)
         rounds.append(self.fit())
@@ -263,7 +263,7 @@ class Measurements:
         parts = self._pair("items", self.items)
         return self._round("items", parts, measure, absorb)
 
-    def again(self) -> Round:
+    def recentre(self) -> Round:
         """The global average of what item averages leave (4.1, 4.3)."""
 
         def measure(used: Block, state: PrintedState) -> dict[str, Floats]:
@@ -322,7 +322,7 @@ class Measurements:
         def contribute(block: Block, state: PrintedState) -> Mapping[str, Rows]:
             training, probe = split_probe(block, self.seed)
             if not self.probe.needed:
-                return {"parameters": _rows(self.probe.given)}
+                return {"parameters": _rows(self.probe.start_parameters)}
             return {"parameters": _rows(self.probe.fitted(state, training, probe))}
 
         def absorb(state: PrintedState, released: Mapping[str, Released]) -> PrintedState:

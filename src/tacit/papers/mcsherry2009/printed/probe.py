@@ -50,7 +50,7 @@ def split_probe(block: Block, seed: int) -> Halves:
     1/3."""
     counts = np.diff(block.ptr)
     row = np.repeat(np.arange(len(counts)), counts)
-    words = _words(block.people[row], block.item, seed)
+    words = _hash_words(block.people[row], block.item, seed)
     order = np.lexsort((words, row) if block.time is None else (words, block.time, row))
     latest = np.empty(len(row), np.bool_)
     latest[order] = np.arange(len(row)) >= np.repeat(block.ptr[1:], counts) - LATEST
@@ -58,7 +58,9 @@ def split_probe(block: Block, seed: int) -> Halves:
     return Halves(_take(block, row, ~held), _take(block, row, held))
 
 
-def _words(person: NDArray[np.int64], item: NDArray[np.uint32], seed: int) -> NDArray[np.uint64]:
+def _hash_words(
+    person: NDArray[np.int64], item: NDArray[np.uint32], seed: int
+) -> NDArray[np.uint64]:
     """A word for each cell (splitmix64), the same whichever block it comes in."""
     word = (
         (person.astype(np.uint64) << np.uint64(32))
@@ -95,7 +97,7 @@ class Probe:
     """Own ratings that a prediction uses; 0 for the SVD."""
 
     @property
-    def _asked(self) -> tuple[float | None, float | None, float | None]:
+    def _fixed_parameters(self) -> tuple[float | None, float | None, float | None]:
         settings = self.settings
         return settings.shrink_diagonal, settings.shrink_off, settings.ridge
 
@@ -103,7 +105,7 @@ class Probe:
     def _open(self) -> list[int]:
         """The parameters that are to be found. Without cleaning nothing shrinks."""
         candidates = range(PARAMETERS) if self.clean else (RIDGE,)
-        return [index for index in candidates if self._asked[index] is None]
+        return [index for index in candidates if self._fixed_parameters[index] is None]
 
     @property
     def needed(self) -> bool:
@@ -111,11 +113,11 @@ class Probe:
         return bool(self._open)
 
     @property
-    def given(self) -> Floats:
+    def start_parameters(self) -> Floats:
         """Those that were given, and the start for the others; 0 where nothing shrinks."""
         parameters = [
             start if setting is None else setting
-            for setting, start in zip(self._asked, START, strict=True)
+            for setting, start in zip(self._fixed_parameters, START, strict=True)
         ]
         if not self.clean:
             parameters[:RIDGE] = [0.0] * RIDGE
@@ -123,7 +125,7 @@ class Probe:
 
     def fitted(self, state: PrintedState, training: Block, probe: Block) -> Floats:
         """Coordinate descent on the logarithms of the open parameters."""
-        parameters = self.given
+        parameters = self.start_parameters
         people = min(MOST, len(training.people))
         held_out = _first_people(probe, people)
         if not len(held_out.value):
@@ -150,11 +152,11 @@ class Probe:
 class _Error:
     """The root mean square error on the probe, of one choice of parameters after another."""
 
-    def __init__(self, probe: Probe, state: PrintedState, kept: Block, held_out: Block) -> None:
+    def __init__(self, probe: Probe, state: PrintedState, training: Block, held_out: Block) -> None:
         self.how = probe
         self.state = state
         self.truth = held_out.value
-        self.cells = Cells(kept.ptr, kept.item, kept.value, held_out.ptr, held_out.item)
+        self.cells = Cells(training.ptr, training.item, training.value, held_out.ptr, held_out.item)
         self._known: dict[tuple[float, ...], dict[str, Floats]] = {}
 
     def of(self, tried: Floats) -> float:
@@ -175,10 +177,10 @@ class _Error:
     def _arrays(self, shrinkage: Floats) -> dict[str, Floats]:
         key = tuple(float(number) for number in shrinkage)
         if key not in self._known:
-            self._known = {key: self._made(shrinkage)}
+            self._known = {key: self._count_arrays(shrinkage)}
         return self._known[key]
 
-    def _made(self, shrinkage: Floats) -> dict[str, Floats]:
+    def _count_arrays(self, shrinkage: Floats) -> dict[str, Floats]:
         probe, state = self.how, self.state
         least_weight = probe.settings.least_weight
         arrays = {"baseline": np.asarray(state.item - MIDDLE)}

@@ -104,7 +104,7 @@ def slopes(results: Results) -> dict[str, float]:
 
 def judge_slopes(results: Results) -> Verdict:
     """Against the printed slopes."""
-    subset = results.where(data=results.asked.data[-1])
+    subset = results.select(data=results.asked.data[-1])
     measured = slopes(subset)
     listing = ", ".join(
         f"{variant} {measured[variant]:.2f} (paper {WAYS[variant][2]:g})" for variant in measured
@@ -123,7 +123,7 @@ def judge_slopes(results: Results) -> Verdict:
 
 def judge_order(results: Results) -> Verdict:
     """Reduction and correction both lower the error."""
-    subset = results.where(data=results.asked.data[-1])
+    subset = results.select(data=results.asked.data[-1])
     mean = {variant: subset.mean("error", way=variant, epsilon=0.1) or 0.0 for variant in WAYS}
     corrected = mean["GD, corrected"] < mean["GD"] and mean["GD-DR, corrected"] < mean["GD-DR"]
     reduced = mean["GD-DR"] < mean["GD"] and mean["GD-DR, corrected"] < mean["GD, corrected"]

@@ -52,7 +52,7 @@ K_PLAIN = (1.269, 1.204, 1.187, 1.173, 1.161, 1.145)
 def by_epsilon(results: Results, metric: str, y: str) -> Iterable[Panel]:
     """GD-DR and Hua et al. over epsilon."""
     for data in results.asked.data:
-        subset = results.where(data=data)
+        subset = results.select(data=data)
         feature_interactions = [Curve.of("GD-DR", subset.along("epsilon", metric, model=OURS))]
         for k in HUA_ROUNDS:
             series = subset.along("epsilon", metric, model=HUA, k=k)
@@ -85,11 +85,11 @@ def draw_fscore(results: Results) -> Iterable[Panel]:
 def draw_cdf(results: Results) -> Iterable[Panel]:
     """Figures 5 and 6: one curve an epsilon."""
     for data in results.asked.data:
-        subset = results.where(data=data, model=OURS)
+        subset = results.select(data=data, model=OURS)
         epsilons = sorted({row.key["epsilon"] for row in subset.rows})
         feature_interactions = []
         for epsilon in epsilons:
-            rows = subset.where(epsilon=epsilon).rows
+            rows = subset.select(epsilon=epsilon).rows
             y = [
                 sum(row.values["cdf"][at] for row in rows) / len(rows) for at in range(len(ERRORS))
             ]
@@ -106,7 +106,7 @@ def draw_cdf(results: Results) -> Iterable[Panel]:
 def draw_k(results: Results) -> Iterable[Panel]:
     """Figure 9, with the paper's table."""
     for data in results.asked.data:
-        subset = results.where(data=data)
+        subset = results.select(data=data)
         same = {"model": OURS}
         corrected = subset.only(lambda row: "correction" not in row.key)
         yield Panel(
@@ -131,7 +131,7 @@ def rate_tables(results: Results) -> Iterable[PaperTable]:
     """RMSE of each reading of gamma_t."""
     rows = []
     for name in RATES:
-        subset = results.where(rates=name)
+        subset = results.select(rates=name)
         errors = [
             subset.mean("rmse", model=OURS, epsilon=0.1),
             subset.mean("rmse", model=OURS, epsilon=1.6),

@@ -23,7 +23,7 @@ CLOSE = 0.02
 
 def largest_data(results: Results) -> Results:
     """The largest data set that was run: nearest to the paper's."""
-    return results.where(data=results.asked.data[-1])
+    return results.select(data=results.asked.data[-1])
 
 
 def better_than_hua(results: Results) -> Verdict:
@@ -86,7 +86,7 @@ def flat(results: Results) -> Verdict:
 def bias_remains(results: Results) -> Verdict:
     """Where the curve ends: does a large epsilon reach the exact descent?"""
     subset = largest_data(results)
-    large = max((r.key["epsilon"] for r in subset.where(model=OURS).rows), default=1.6)
+    large = max((r.key["epsilon"] for r in subset.select(model=OURS).rows), default=1.6)
     end = subset.mean("rmse", model=OURS, epsilon=large, k=K) or 0.0
     printed = subset.mean("rmse", model=OURS, epsilon=1.6, k=K) or 0.0
     exact = subset.mean("rmse", model=PLAIN, k=K) or 0.0
@@ -142,7 +142,7 @@ def errors_shrink(results: Results) -> Verdict:
     subset = largest_data(results)
     shares = []
     for epsilon in (0.1, 1.6):
-        rows = subset.where(model=OURS, epsilon=epsilon, k=K).rows
+        rows = subset.select(model=OURS, epsilon=epsilon, k=K).rows
         within_one = [row.values["cdf"][3] for row in rows if "rates" not in row.key]
         shares.append(sum(within_one) / max(len(within_one), 1))
     reason = (
@@ -160,7 +160,7 @@ def _by_k(results: Results, **same: object) -> dict[int, float]:
     for k in ITERATIONS:
         rows = [
             row.values["rmse"]
-            for row in subset.where(model=OURS, k=k, epsilon=0.1, **same).rows
+            for row in subset.select(model=OURS, k=k, epsilon=0.1, **same).rows
             if ("correction" in row.key) == ("correction" in same)
         ]
         if rows:
@@ -201,7 +201,7 @@ def rates(results: Results) -> Verdict:
         exact = results.mean("rmse", rates=name, model=PLAIN)
         if value is not None and exact is not None:
             error_pairs[name] = (value, exact)
-    text = "on ml-100k, " if results.where(data="ml-100k") else ""
+    text = "on ml-100k, " if results.select(data="ml-100k") else ""
     text += "; ".join(
         f"{name}: {value:.3f} at epsilon .1, {exact:.3f} without noise"
         for name, (value, exact) in error_pairs.items()

@@ -158,7 +158,7 @@ class PrintedDescent:
         self.size = self.project.rows if self.project and reduced else public.items
 
     @cached_property
-    def first(self) -> Factors:
+    def start_path(self) -> Factors:
         """The item factors before any step: a path of one."""
         if self.project is not None and self.project.transposed:
             return self.project.inside(self._begun)[None]
@@ -168,15 +168,15 @@ class PrintedDescent:
         """All rounds, in order."""
         personal = Personal("own", self.rank + 1)
         rounds = []
-        for turn in self.turns():
-            key = self.keys[turn.number]
+        for descent_turn in self.turns():
+            key = self.keys[descent_turn.number]
             rounds.append(
                 Round(
-                    f"step {turn.number + 1}",
-                    (self._part(turn.part),),
-                    partial(self.contribute, key=key, name=turn.part),
-                    partial(self.absorb, iteration=turn.number),
-                    turn.takes_part,
+                    f"step {descent_turn.number + 1}",
+                    (self._part(descent_turn.part),),
+                    partial(self.contribute, key=key, name=descent_turn.part),
+                    partial(self.absorb, iteration=descent_turn.number),
+                    descent_turn.takes_part,
                     (personal,),
                 )
             )
@@ -186,7 +186,7 @@ class PrintedDescent:
         """Who takes part in each round, and the name of its part."""
         rounds = self.settings.rounds
         if self.public.calibration == "paper" or self.exact:
-            return [DescentTurn(i, Everyone(), "bits") for i in range(rounds + self._more)]
+            return [DescentTurn(i, Everyone(), "bits") for i in range(rounds + self._extra_rounds)]
         answers_per_user = self.settings.each or 1
         if rounds % answers_per_user:
             raise SettingError(f"each is {answers_per_user}: it must divide the {rounds} rounds")
@@ -201,7 +201,7 @@ class PrintedDescent:
         ]
 
     @property
-    def _more(self) -> int:
+    def _extra_rounds(self) -> int:
         """Rounds beyond k: one in `paper`, as its loops are printed."""
         if self.public.calibration != "paper":
             return 0
@@ -280,7 +280,7 @@ class PrintedDescent:
         told the gradients alone."""
         if is_filled(state.path):
             return state.path
-        path = self.first
+        path = self.start_path
         if is_filled(state.gradients):
             for iteration, gradient in enumerate(state.gradients):
                 updated = self._step(path[-1], gradient, iteration)
@@ -337,7 +337,7 @@ class PrintedDescent:
         if self.exact:
             return ("Exact gradients, for comparison.",)
         if self.public.calibration == "paper":
-            run = rounds + self._more
+            run = rounds + self._extra_rounds
             schedule = f"{run} rounds in which everybody answers at epsilon/{rounds}"
             return (f"As printed: {schedule}.",)
         answers_per_user = self.settings.each or 1

@@ -123,7 +123,7 @@ def work(sources: Sources, key: Key) -> Values:
 
 def best(results: Results, **same: object) -> tuple[float, str]:
     """The least error, and with which values."""
-    rows = results.where(**same).rows
+    rows = results.select(**same).rows
     if not rows:
         return float("nan"), ""
     row = min(rows, key=lambda candidate: candidate.values["rmse"])

@@ -60,7 +60,7 @@ def by_epsilon(
 ) -> Iterable[Panel]:
     """One chart a data set: curves over epsilon, PCC and COS as levels."""
     for data in results.asked.data:
-        subset = usual(results.where(data=data))
+        subset = usual(results.select(data=data))
         feature_interactions = []
         for label, same in variants.items():
             series = subset.along("epsilon", "rmse", **same)
@@ -89,10 +89,10 @@ def draw5(results: Results) -> Iterable[Panel]:
     """Over the number of neighbours."""
     variants = {**PNBM, **CHAINS, **{name: {"model": name} for name in BASES}}
     for data in results.asked.data:
-        subset = usual(results.where(data=data))
+        subset = usual(results.select(data=data))
         feature_interactions = []
         for label, same in variants.items():
-            rows = subset.where(**same).rows
+            rows = subset.select(**same).rows
             if rows:
                 errors = [subset.mean(f"n{n}", **same) or 0.0 for n in NEAR]
                 feature_interactions.append(Curve(label, [float(n) for n in NEAR], errors))
@@ -109,7 +109,7 @@ def draw5(results: Results) -> Iterable[Panel]:
 def draw6(results: Results) -> Iterable[Panel]:
     """Both, at the rating level (DPPS: on average)."""
     for data in results.asked.data:
-        subset = usual(results.where(data=data))
+        subset = usual(results.select(data=data))
         feature_interactions = [
             Curve.of(label, subset.along("epsilon", "rmse", **same)) for label, same in PNBM.items()
         ]

@@ -72,7 +72,7 @@ def draw(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         feature_interactions = []
         for start, label in STARTS.items():
-            for row in results.where(data=data, start=start).rows:
+            for row in results.select(data=data, start=start).rows:
                 middle = [x + 10.0 for x in EDGES[:-1]]
                 feature_interactions.append(Curve(label, middle, row.values["shares"]))
         yield Panel(

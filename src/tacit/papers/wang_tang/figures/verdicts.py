@@ -35,7 +35,7 @@ def judged(results: Results, judgements: dict[str, tuple[bool, str]], tried: str
 
 def first_data(results: Results) -> Results:
     """The usual data set, without the long chains, which have a verdict of their own."""
-    subset = results.where(data=results.asked.data[0])
+    subset = results.select(data=results.asked.data[0])
     return subset.only(lambda row: row.key.get("steps") != LONG)
 
 
@@ -177,7 +177,7 @@ def chains_accurate(results: Results) -> Verdict:
 
 def longer_chains(results: Results) -> Verdict:
     """Section 5.2: has the error settled? 300 steps against 100."""
-    subset = results.where(data=results.asked.data[0])
+    subset = results.select(data=results.asked.data[0])
     judgements = {}
     for reading in WORDS:
         same = {"model": "DPPS-PNBM", "reading": reading, "epsilon": 1.0 * TAU}

@@ -180,8 +180,8 @@ def _epsilon(public: Public) -> float:
     return public.budget.epsilon
 
 
-# What Algorithms 1 and 2 of Wang & Tang do alike: who is trained on, the start, the
-# gradient over all pairs, and a step with its draws.
+# Steps that Algorithms 1 and 2 of Wang & Tang share: who is trained on, the start, the gradient
+# over all pairs, and a step with its draws.
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class Algorithm:
             used = self.used(block)
             mean = item_means(used, self.items, levels=False, prior=0.0)
             counts = np.bincount(used.item, minlength=self.items)
-            similarity = self.rescale * self._first(Data.of(used, mean))
+            similarity = self.rescale * self._start_similarity(Data.of(used, mean))
             arrays = {"baseline": mean, "counts": counts, "similarity": similarity}
             return {name: as_rows(array) for name, array in arrays.items()}
 
@@ -238,7 +238,7 @@ class Algorithm:
         )
         return Round("start", parts, contribute, keep)
 
-    def _first(self, data: Data) -> Floats:
+    def _start_similarity(self, data: Data) -> Floats:
         """Of every pair; an item is no neighbour of its own."""
         if self.start_from == "random":
             rng = np.random.default_rng(self.seed)
@@ -274,7 +274,7 @@ class Algorithm:
         from tacit.papers.wang_tang.printed.kernels import gradient_pairs
 
         data = Data.of(self.used(block), state.baseline[:, 0])
-        in_batch = self._drawn(len(data.item), iteration)
+        in_batch = self._draw_batch(len(data.item), iteration)
         value = np.ascontiguousarray(state.similarity)
         out = np.empty_like(value)
 
@@ -328,7 +328,7 @@ class Algorithm:
         in_bands(self.items, self.threads, work)
         return out
 
-    def _drawn(self, cells: int, iteration: int) -> NDArray[np.bool_]:
+    def _draw_batch(self, cells: int, iteration: int) -> NDArray[np.bool_]:
         """The mini-batch of a step: each rating with chance gamma."""
         if self.batch >= 1:
             return np.ones(cells, np.bool_)

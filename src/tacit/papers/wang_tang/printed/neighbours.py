@@ -65,8 +65,8 @@ class PlainForm(Form):
 
     def finish(self, public: Public, state: PlainState) -> Shared:
         """Item means, and the most similar neighbours of each item."""
-        neighbours = cast("int", self.method.chosen.neighbours)
-        by_size = self.method.chosen.nearest == "size"
+        neighbours = cast("int", self.method.knn_settings.neighbours)
+        by_size = self.method.knn_settings.nearest == "size"
         arrays = plain_arrays(state, neighbours, by_size=by_size)
         numbers = {"noise": NOISE, "around": NOISE, "floor": LEAST_TOTAL}
         return published(self.method, public, "neighbourhood", arrays, numbers)

@@ -62,7 +62,7 @@ def draw(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         for split in (EIGHTY, TENFOLD):
             same = {"data": data, "split": split, "reading": PRINTED}
-            if not results.where(**same):
+            if not results.select(**same):
                 continue
             feature_interactions = [
                 Curve.of(name, results.along("epsilon", "rmse", name=name, **same))
@@ -112,7 +112,7 @@ def tables(results: Results) -> Iterable[PaperTable]:
 
 def tried(results: Results, name: str) -> str:
     """The open readings of an algorithm that were run."""
-    run_readings = {row.key["reading"] for row in results.where(name=name).rows}
+    run_readings = {row.key["reading"] for row in results.select(name=name).rows}
     return ", ".join(reading for reading in OPEN[name] if reading in run_readings) or "none"
 
 
@@ -134,8 +134,8 @@ def judge_near(results: Results) -> Verdict:
     """How far each is from its baseline, at most over all epsilons."""
     away = {
         name: max(
-            error(results, name, each) - error(results, base, each)
-            for each in epsilons(results.asked)
+            error(results, name, epsilon) - error(results, base, epsilon)
+            for epsilon in epsilons(results.asked)
         )
         for name, base in BASES.items()
     }
@@ -144,7 +144,7 @@ def judge_near(results: Results) -> Verdict:
     data = results.asked.data[0]
     base = error(results, "ALSBase++", 1.0, data=data)
     good = _readings(results, "DPSAOut++", base + 0.05)
-    good = [each for each in good if each != "folded"]
+    good = [epsilon for epsilon in good if epsilon != "folded"]
     reason = (
         f"at most above its baseline, on {on_set(results)}: {listing}. DPSS++ stays because "
         "with the printed rate of .001 its factors hardly move: mean and biases alone, which "
@@ -248,18 +248,18 @@ def judge_best(results: Results) -> Verdict:
 
 def judge_data(results: Results) -> Verdict:
     """MovieLens-1M against the sparser set."""
-    sparse = next((each for each in SPARSE if each in results.asked.data), None)
+    sparse = next((name for name in SPARSE if name in results.asked.data), None)
     if sparse is None or "ml-1m" not in results.asked.data:
         return Verdict("not run", "needs ml-1m/ratings.dat and netflix/training_set")
     gain = {
         name: error(results, name, 1.0, data=sparse) - error(results, name, 1.0, data="ml-1m")
         for name in BASES
     }
-    listing = ", ".join(f"{name} {each:+.3f}" for name, each in gain.items())
+    listing = ", ".join(f"{name} {sparse_name:+.3f}" for name, sparse_name in gain.items())
     reason = f"{sparse} less ml-1m at epsilon 1: {listing}"
     if sparse == "netflix-100":
         reason += " (100 films stand for Netflix-1M, whose 3,999 are not given)"
-    right = all(each > 0 for each in gain.values())
+    right = all(name > 0 for name in gain.values())
     return Verdict("holds" if right else "does not hold", reason, gain)
 
 

@@ -66,7 +66,7 @@ def draw_other(results: Results) -> Iterable[Panel]:
 def _panels(results: Results, data: str, names: Sequence[str], title: str) -> Iterable[Panel]:
     for split in (EIGHTY, TENFOLD):
         same = {"data": data, "split": split}
-        if not results.where(**same):
+        if not results.select(**same):
             continue
         feature_interactions = (
             Curve.of(name, results.along("epsilon", "rmse", name=name, **same)) for name in names

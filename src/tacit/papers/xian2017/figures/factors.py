@@ -53,7 +53,7 @@ def draw(results: Results) -> Iterable[Panel]:
     for data in results.asked.data:
         for split in (EIGHTY, TENFOLD):
             same = {"data": data, "split": split}
-            if results.where(**same):
+            if results.select(**same):
                 feature_interactions = (
                     Curve.of(name, results.along("factors", "rmse", name=name, **same))
                     for name in NAMES

@@ -104,7 +104,7 @@ def draw(results: Results) -> Iterable[Panel]:
     """One chart a data set and split, with the two levels that the paper draws."""
     for data in results.asked.data:
         for split in (EIGHTY, TENFOLD):
-            if not results.where(data=data, split=split):
+            if not results.select(data=data, split=split):
                 continue
             x = budgets(results.asked)
             feature_interactions = [

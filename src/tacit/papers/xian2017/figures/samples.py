@@ -100,7 +100,7 @@ def draw(results: Results) -> Iterable[Panel]:
 
 def judge(results: Results) -> Verdict:
     """MovieLens-1M is public, so its row can be counted."""
-    rows = results.where(data="ml-1m").rows
+    rows = results.select(data="ml-1m").rows
     if not rows:
         return Verdict("not run", "needs ml-1m/ratings.dat")
     counts = rows[0].values

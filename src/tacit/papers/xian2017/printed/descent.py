@@ -125,7 +125,7 @@ class WangTangDescent(PreprocessedDescent):
     def constants(self, public: Public) -> PaperConstants:
         """15 factors, 30 epochs, a slower rate and a smaller ridge."""
         usual = PaperConstants(15, 30, self.method.seed, rate=6e-4, ridge=0.02)
-        return usual.told(self.settings)
+        return usual.overridden(self.settings)
 
 
 def with_implicit(printed: PaperConstants, method: XianMethod) -> PaperConstants:
