@@ -18,7 +18,7 @@ from tacit.cli.options import (
     read_data,
     run_options,
 )
-from tacit.cli.show import say
+from tacit.cli.show import after_writing, say
 
 if TYPE_CHECKING:
     from tacit.fitting.fixed import Periods
@@ -123,23 +123,24 @@ def refresh(
             progress=bar,
             order=order,
         )
-    if as_json:
-        print_json(
-            {
-                "model": str(release.place),
-                "release": release.week,
-                "horizon": horizon,
-                "noise": release.growth,
-                "digest": release.model.shared.digest(),
-                "statement": release.model.statement.to_facts(),
-            }
+    with after_writing(f"release {release.week} is written to {release.place}"):
+        if as_json:
+            print_json(
+                {
+                    "model": str(release.place),
+                    "release": release.week,
+                    "horizon": horizon,
+                    "noise": release.growth,
+                    "digest": release.model.shared.digest(),
+                    "statement": release.model.statement.to_facts(),
+                }
+            )
+            return
+        summary = (
+            f"\nrelease {release.week} of {horizon} written to {release.place}; its noise is at "
+            f"most {release.growth:.2f} times that of one release at the whole budget"
         )
-        return
-    summary = (
-        f"\nrelease {release.week} of {horizon} written to {release.place}; its noise is at most "
-        f"{release.growth:.2f} times that of one release at the whole budget"
-    )
-    say("\n".join([*brief(release.model.statement), summary]))
+        say("\n".join([*brief(release.model.statement), summary]))
 
 
 def periods_of(begins: str | None, days: int | None) -> Periods | None:
