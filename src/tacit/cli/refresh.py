@@ -14,6 +14,7 @@ from tacit.cli.options import (
     data_options,
     json_option,
     ledger_options,
+    note,
     promise_options,
     read_data,
     run_options,
@@ -108,6 +109,8 @@ def refresh(
     order = check_calendar(method, options["users"])
     periods = periods_of(begins, days)
     check_data(order, ratings, options)
+    if options["positive"] is None and method.better_list:
+        note(method.better_list)
     data, items = read_data(ratings, options)
     with progress(f"refresh {method.name}") as bar:
         release = run(
