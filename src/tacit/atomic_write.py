@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from tacit.errors import StorageError, reason
+from tacit.errors import StorageError, is_full, reason
 
 OWNER_ONLY = 0o600
 ANYBODY = 0o666
@@ -26,6 +26,7 @@ def open_atomic(
     """A file to write to, which takes its place when the block ends well.
 
     `private`: only its owner may read it. `durable`: file and name survive a loss of power.
+    `remedy`: for all faults but a full disk.
     """
     target = Path(path)
     staged = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -41,7 +42,10 @@ def open_atomic(
         if durable:
             sync_folder(target.parent)
     except OSError as fault:
-        raise StorageError(f"{path} cannot be written: {reason(fault)}", remedy=remedy) from None
+        raise StorageError(
+            f"{path} cannot be written: {reason(fault)}",
+            remedy="free some space" if is_full(fault) else remedy,
+        ) from None
     finally:
         with suppress(OSError):  # moved, or a folder on the way is a file
             staged.unlink()

@@ -21,6 +21,8 @@ setting, never a cell of a ratings file. What it quotes is shown and never obeye
 
 from __future__ import annotations
 
+import errno
+
 from tacit.notices import localize
 from tacit.redaction import one_line
 
@@ -98,6 +100,11 @@ class Failure(TacitError):
 def reason(error: OSError) -> str:
     """Why the system refused, in its words; not all libraries give an error number."""
     return error.strerror or str(error) or type(error).__name__
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a disk has no room left, or a user none on it."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def format_location(path: object, line: int | None = None, column: int | str | None = None) -> str:

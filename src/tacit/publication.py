@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tacit.atomic_write import sync_folder
-from tacit.errors import StorageError, reason
+from tacit.errors import StorageError, is_full, reason
 from tacit.notices import warn
 
 Files = Mapping[str, bytes]
@@ -280,8 +280,7 @@ def _hidden(target: Path, ending: str) -> str:
 
 def unwritable(target: Path, error: OSError) -> StorageError:
     """The error for a folder that cannot be written."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return StorageError(
         f"{target} cannot be written: {reason(error)}",
-        remedy="free some space" if full else "choose a place that you may write to",
+        remedy="free some space" if is_full(error) else "choose a place that you may write to",
     )

@@ -99,3 +99,12 @@ def test_methods_are_compared_at_one_unit_and_epsilon():
         "Here, at epsilon 1 and unit user: recall@20 0.1400 for bayes, popularity 0.1700."
     )
     assert list_words(Measured(("ease", "user", 1.0, 0.1))) == []
+
+
+def test_a_calendar_says_it(tacit, table, tmp_path):
+    items = tmp_path / "items.csv"
+    items.write_text("item\n" + "".join(f"i{i}\n" for i in range(60)), "utf-8")
+    line = ("refresh", table, *FIT, "--items", items, "--horizon", 2, "--out", tmp_path / "c")
+    seen = tacit(*line)
+    assert seen.status == 0, seen.err
+    assert f"note: {ADVICE}\n" in seen.err

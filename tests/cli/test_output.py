@@ -83,6 +83,16 @@ def test_a_fit_says_that_its_model_is_written(run):
     assert Path("new/model.json").is_file()
 
 
+def test_a_calendar_says_that_its_release_is_written(run, desk):
+    (desk / "items.csv").write_text("item\n" + "\n".join(f"i{i}" for i in range(9)) + "\n")
+    line = "refresh r.csv --scale 1,5 --users 30 --items items.csv --method popularity"
+    with open("/dev/full", "w") as full:
+        status, told = run(f"{line} --epsilon 1 --horizon 2 --out calendar", stdout=full)
+    assert status == 1, told
+    assert "release 1 is written to calendar/releases/01" in told
+    assert "nothing needs to be repeated" in told
+
+
 def test_a_library_that_gives_no_error_number_has_its_words(tmp_path):
     from tacit.atomic_write import open_atomic
     from tacit.errors import StorageError

@@ -162,6 +162,10 @@ def broken(*_: object, **__: object) -> None:
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_place_that_was_taken_meanwhile_costs_no_model(desk, monkeypatch, capsys):
     paying = conductor.pay
 
@@ -185,6 +189,16 @@ def test_a_fit_that_breaks_after_the_charge_says_that_it_was_charged(desk, monke
     told = fitted("command", monkeypatch, capsys, overwrite=False)
     assert "Input/output error; entry 1 of 'default' stays charged" in told
     assert open_book().entries()[-1].kind == "reserve"
+
+
+@pytest.mark.filterwarnings("always")
+def test_an_interrupt_after_the_charge_says_that_it_was_charged(desk, monkeypatch, capsys):
+    from tacit.engine.threads import Threads
+
+    monkeypatch.setattr(Threads, "run", interrupted)
+    told = fitted("command", monkeypatch, capsys, overwrite=False)
+    assert "note: entry 1 of 'default' stays charged" in told
+    assert "interrupted" in told
 
 
 def test_a_book_that_fails_after_the_charge_costs_no_model(desk, monkeypatch, capsys):
@@ -348,6 +362,19 @@ def test_a_release_that_cannot_be_written_is_made_again_without_a_charge(tmp_pat
             owner.next()
     assert "entry 1 of 'default' stays charged" in str(refused.value)
     assert "without another charge" in str(refused.value)
+    assert owner.next().week == 1
+    assert owner.charges() == 1
+
+
+def test_a_calendar_that_is_interrupted_says_that_it_goes_on(tmp_path, monkeypatch):
+    owner = Owner(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(publication, "write_files", interrupted)
+        with (
+            pytest.warns(UserWarning, match="entry 1 of 'default' stays charged; run the same"),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            owner.next()
     assert owner.next().week == 1
     assert owner.charges() == 1
 

@@ -14,11 +14,12 @@ from tacit.cli.options import (
     data_options,
     json_option,
     ledger_options,
+    note,
     promise_options,
     read_data,
     run_options,
 )
-from tacit.cli.show import say
+from tacit.cli.show import after_writing, say
 
 if TYPE_CHECKING:
     from tacit.fitting.fixed import Periods
@@ -108,6 +109,8 @@ def refresh(
     order = check_calendar(method, options["users"])
     periods = periods_of(begins, days)
     check_data(order, ratings, options)
+    if options["positive"] is None and method.better_list:
+        note(method.better_list)
     data, items = read_data(ratings, options)
     with progress(f"refresh {method.name}") as bar:
         release = run(
@@ -123,23 +126,24 @@ def refresh(
             progress=bar,
             order=order,
         )
-    if as_json:
-        print_json(
-            {
-                "model": str(release.place),
-                "release": release.week,
-                "horizon": horizon,
-                "noise": release.growth,
-                "digest": release.model.shared.digest(),
-                "statement": release.model.statement.to_facts(),
-            }
+    with after_writing(f"release {release.week} is written to {release.place}"):
+        if as_json:
+            print_json(
+                {
+                    "model": str(release.place),
+                    "release": release.week,
+                    "horizon": horizon,
+                    "noise": release.growth,
+                    "digest": release.model.shared.digest(),
+                    "statement": release.model.statement.to_facts(),
+                }
+            )
+            return
+        summary = (
+            f"\nrelease {release.week} of {horizon} written to {release.place}; its noise is at "
+            f"most {release.growth:.2f} times that of one release at the whole budget"
         )
-        return
-    summary = (
-        f"\nrelease {release.week} of {horizon} written to {release.place}; its noise is at most "
-        f"{release.growth:.2f} times that of one release at the whole budget"
-    )
-    say("\n".join([*brief(release.model.statement), summary]))
+        say("\n".join([*brief(release.model.statement), summary]))
 
 
 def periods_of(begin_date: str | None, days: int | None) -> Periods | None:

@@ -14,7 +14,7 @@ from tacit.errors import SettingError
 from tacit.evaluation.measured import STEPS
 from tacit.evaluation.sweep import SweptCells
 from tacit.evaluation.tables import EVERY, Line, line, twin_of
-from tacit.exports import write_csv
+from tacit.exports import write_csv, write_parquet
 from tacit.repr import shapes
 from tacit.validation import Suggesting, by_name
 from tacit.validation import path as asked_path
@@ -111,20 +111,14 @@ class Evaluation(Suggesting):
     @by_name
     def write_csv(self, path: str | Path) -> None:
         """The frame as text."""
-        from io import BytesIO
-
-        out = BytesIO()
-        write_csv(self.frame(), out)
-        _write(path, out.getvalue())
+        with open_atomic(path, private=True) as file:
+            write_csv(self.frame(), file)
 
     @by_name
     def write_people(self, path: str | Path) -> None:
         """The people as parquet, readable by its owner alone."""
-        from io import BytesIO
-
-        out = BytesIO()
-        self.people().write_parquet(out)
-        _write(path, out.getvalue())
+        with open_atomic(path, private=True) as file:
+            write_parquet(self.people(), file)
 
     @by_name
     def write_report(self, path: str | Path, command: str = "") -> None:

@@ -95,18 +95,22 @@ def pay(
         return Payment(receipt, total_spent, links, composed)
 
 
-GO_ON = "mend that, and run the same again: it goes on there, without another charge"
+GO_ON = "run the same again: it goes on there, without another charge"
 
 
 @contextmanager
 def stays_charged(
-    receipt: Receipt, remedy: str | None = None, faults: type[TacitError] = TacitError
+    receipt: Receipt, *, resumes: bool = False, faults: type[TacitError] = TacitError
 ) -> Iterator[None]:
-    """Errors inside this context tell that the charge stands. `remedy`: how to go on without
-    another charge, where that is possible."""
+    """What fails or is interrupted inside says that it was paid for. `resumes`: the same
+    command goes on there, without another charge."""
     charge = f"entry {receipt.number} of {receipt.population!r} stays charged"
+    remedy = f"correct that, then {GO_ON}" if resumes else None
     try:
         yield
+    except KeyboardInterrupt:
+        warn(f"{charge}; {GO_ON}" if resumes else charge)
+        raise
     except faults as error:
         error.message = f"{error.message}; {charge}"
         error.remedy = remedy or error.remedy

@@ -13,7 +13,7 @@ from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.packed import Packed
 from tacit.data.packed.packed import too_large
 from tacit.errors import SettingError, StorageError
-from tacit.fitting.charge import GO_ON, stays_charged
+from tacit.fitting.charge import stays_charged
 from tacit.fitting.check import check
 from tacit.fitting.counted import need_ids
 from tacit.fitting.diary import CALENDAR, Diary
@@ -104,7 +104,7 @@ def refresh(
     with diary.held():
         run = Releases(order, diary, Calendar(horizon, times, gap), periods, items, ratings)
         run.open(progress)
-        with stays_charged(run.receipt, GO_ON, StorageError):
+        with stays_charged(run.receipt, resumes=True, faults=StorageError):
             return run.release(week)
 
 

@@ -27,7 +27,6 @@ from tacit.engine.exact import ExactSums
 from tacit.errors import BookError, BudgetError, Failure, ModelError, SettingError
 from tacit.fitting.charge import (
     CHARGED,
-    GO_ON,
     ONE_BOOK,
     Payment,
     pay,
@@ -151,7 +150,7 @@ class Releases:
             except (BudgetError, SettingError):
                 path.unlink()  # refused: nothing was begun
                 raise
-            with stays_charged(receipt, GO_ON):
+            with stays_charged(receipt, resumes=True):
                 self.diary.write(receipt_path, asdict(receipt))
         self.receipt = receipt
         self.key = key_of(self.order.book, self.receipt)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.atomic_write import open_atomic
 from tacit.errors import ArgumentError, SettingError
+from tacit.exports import write_parquet
 from tacit.model.folder import check_asked
 from tacit.model.shared import Paid, RescuedError, Shared
 from tacit.validation import Suggesting, by_name, flag
@@ -153,4 +154,4 @@ def _write(out: str, kind: str, columns: dict[str, Any]) -> None:
         else:
             import polars as pl
 
-            pl.DataFrame(columns).write_parquet(file)
+            write_parquet(pl.DataFrame(columns), file)

@@ -19,7 +19,7 @@ from tacit.atomic_write import open_atomic
 from tacit.data.ratings import Notes, Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.exports import write_csv
+from tacit.exports import write_csv, write_parquet
 from tacit.model.invent import (
     Activity,
     World,
@@ -86,7 +86,7 @@ class Invented(Suggesting):
         with open_atomic(target, remedy="choose another --out") as file:
             if target.suffix == ".parquet":
                 metadata = {"tacit": json.dumps(self.facts, sort_keys=True)}
-                frame.write_parquet(file, metadata=metadata)
+                write_parquet(frame, file, metadata)
             else:
                 write_csv(frame, file)
 

@@ -60,6 +60,8 @@ def secret_in(path: str, kind: str) -> str:
         secret = Path(path).read_text().strip()
     except OSError as error:
         raise SettingError(f"the {kind} file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingError(f"the {kind} file {path} is not a text in UTF-8") from None
     if not secret:
         raise SettingError(f"the {kind} file {path} is empty")
     return secret

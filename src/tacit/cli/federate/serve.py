@@ -366,8 +366,7 @@ def _pin(text: str) -> str:
     """An identity in hex, or a file that holds one."""
     from tacit.errors import SettingError
 
-    path = Path(text)
-    pin = path.read_text().strip() if path.is_file() else text
+    pin = secret_in(text, "identity") if Path(text).is_file() else text
     if len(pin) != 64 or any(c not in "0123456789abcdef" for c in pin):
         raise SettingError(
             "an identity is 64 hexadecimal digits",

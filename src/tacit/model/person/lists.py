@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tacit.atomic_write import open_atomic
 from tacit.data.schema import LIKES
 from tacit.errors import SettingError
-from tacit.exports import write_csv
+from tacit.exports import write_csv, write_parquet
 from tacit.model.person.base import Own
 from tacit.model.person.notes import likes_of_table, passed_over
 from tacit.model.person.rank import check_order, order_scores, top
@@ -149,7 +149,7 @@ def write_lists(
     # Lists are personal: only their owner may read the file.
     with open_atomic(target, private=True, remedy="choose another --out") as file:
         if target.suffix == ".parquet":
-            frame.write_parquet(file)
+            write_parquet(frame, file)
         else:
             write_csv(titled(frame, catalogue), file, digits=DIGITS)
     return people.n_users
