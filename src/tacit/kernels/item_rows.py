@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.kernels.compiled import njit
+from tacit.repr import shapes
 
 ITEM_PULL, ITEM_PRIOR = 0.3, 10.0
 """An item's offset moves by ITEM_PULL errors in (raters + ITEM_PRIOR): the mean error of a
@@ -34,6 +35,9 @@ class _RowGuess(NamedTuple):
     """How many of her other items are neighbours."""
     divisor: Any
     """Total of their similarities, or the floor."""
+
+    def __repr__(self) -> str:
+        return shapes(self)
 
 
 @njit(cache=True, nogil=True)
