@@ -67,8 +67,7 @@ def reports(count: int, lanes: int, wrk: bool, new: bool) -> None:
     """
     import uvloop
 
-    from tacit.federation.protocol.keys import Identity, head_tag, shared_secrets, tag
-    from tacit.federation.protocol.tickets import ticket
+    from tacit.federation.protocol.keys import Identity, head_tag, shared_secrets, tag, ticket
     from tacit.federation.protocol.wire import Opening, PartLayout, Upload, layouts_print, pack
     from tacit.federation.server.aggregator import MIGRATIONS
     from tacit.federation.server.store import ServerStore

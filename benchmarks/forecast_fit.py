@@ -19,7 +19,7 @@ from forecast import CODE, DELTA, EPSILONS, LIKE_BAYES, TWIN_CODE, UNITS
 from forecast_lists import over_all
 from scipy.optimize import minimize
 
-from tacit.evaluation.excess import Loud
+from tacit.evaluation.excess import Loud, LoudLists
 from tacit.evaluation.forecast_model import (
     LISTS,
     CostLaw,
@@ -30,7 +30,6 @@ from tacit.evaluation.forecast_model import (
     tabulated_cost,
 )
 from tacit.evaluation.kriging import Scales, fit_scales
-from tacit.evaluation.list_forecast import LoudLists
 from tacit.ledger.account.calibrate import gaussian_mu
 
 MUS = [gaussian_mu(epsilon, DELTA) for epsilon in EPSILONS]

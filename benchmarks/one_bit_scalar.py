@@ -39,9 +39,8 @@ from tacit.engine.simulate import Simulate
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods.base import Public
-from tacit.methods.one_bit.carrier import Absorb, Carrier, Vectors
-from tacit.methods.one_bit.plan import item_bias_plan, item_bias_shared
-from tacit.methods.one_bit.state import AnswersState
+from tacit.methods.one_bit.one_bit import Absorb, Carrier, Vectors
+from tacit.methods.one_bit.plan import AnswersState, item_bias_plan, item_bias_shared
 from tacit.methods.refine.reports import best_report
 from tacit.model.model import Model
 from tacit.noise.device import log_ratio

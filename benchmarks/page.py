@@ -45,7 +45,7 @@ from tests.web import models, serve  # noqa: E402
 from tests.web.conftest import FLAGS  # noqa: E402
 from tests.web.timing import WATCH, click_stars, first_list  # noqa: E402
 
-from tacit.serving.static import read_page, web_folder  # noqa: E402
+from tacit.serving.app import read_page, web_folder  # noqa: E402
 
 VISITS = 7
 CLICKS = 11

@@ -24,9 +24,8 @@ import numpy as np
 
 import tacit
 from tacit.data import splits
-from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import Ratings
+from tacit.data.ratings import Ratings, aligned
 from tacit.data.splits import Split
 from tacit.evaluation.sweep import measure
 from tacit.fitting.fixed import Periods

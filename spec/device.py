@@ -19,8 +19,7 @@ import numpy as np
 
 from tacit.data.catalogue import catalogue_facts
 from tacit.data.sample import sample_catalogue
-from tacit.federation.agreed.assembled import Assembled, assemble
-from tacit.federation.agreed.report import aggregate_reports, device_report
+from tacit.federation.agreed.assembled import Assembled, aggregate_reports, assemble, device_report
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state

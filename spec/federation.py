@@ -26,10 +26,9 @@ from tacit.federation.protocol.keys import (
     rotation_proof,
     secrets,
     tag,
+    ticket,
 )
-from tacit.federation.protocol.masks import mask, round_key
-from tacit.federation.protocol.packing import packed
-from tacit.federation.protocol.tickets import ticket
+from tacit.federation.protocol.packing import mask, packed, round_key
 from tacit.federation.protocol.wire import (
     Announcement,
     Opening,

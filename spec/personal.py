@@ -33,7 +33,7 @@ from tacit.fitting.run import fit
 from tacit.methods import find
 from tacit.model.person.base import Own, personal_model
 from tacit.model.person.rank import order_scores, top
-from tacit.model.person.reasons import by_features
+from tacit.model.person.results import by_features
 from tacit.model.shared import Shared
 from tacit.serving.compact import pack, unpack
 

@@ -18,7 +18,7 @@ from tests.fitting.calendars import Owner
 
 from tacit.errors import ModelError, StorageError, TacitError
 from tacit.federation.protocol.keys import Identity
-from tacit.fitting import releases as conductor
+from tacit.fitting import refresh as conductor
 from tacit.ledger.statement.declared import declare, read_declared
 from tacit.typed_file import read_json
 

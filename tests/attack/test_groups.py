@@ -13,8 +13,7 @@ from tacit.errors import Failure, SettingError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.masks import mask, round_key
-from tacit.federation.protocol.packing import packed
+from tacit.federation.protocol.packing import mask, packed, round_key
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Opening, Sum, Upload, digest, pack, to_words, unpack
 from tacit.federation.server.store import ServerStore

@@ -17,8 +17,7 @@ from tacit.federation.agreed.scheme import Attempt
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state, unpack_state
-from tacit.federation.protocol.masks import mask, round_key
-from tacit.federation.protocol.packing import packed
+from tacit.federation.protocol.packing import mask, packed, round_key
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Announcement,
@@ -36,12 +35,11 @@ from tacit.federation.protocol.wire import (
     unpack,
 )
 from tacit.federation.server.store import ServerStore
-from tacit.federation.server.sums import RoundTotal
 from tacit.federation.server.unmask import Opened, unmask
-from tacit.federation.server.uploads import MIGRATIONS, Key, Uploads
+from tacit.federation.server.uploads import MIGRATIONS, Key, RoundTotal, Uploads
 from tacit.ledger.account.account import epsilon
-from tacit.ledger.statement.trust import Honesty, one_share
-from tacit.noise.server_noise import Spread, draw_server_noise, spread_of
+from tacit.ledger.statement.statement import Honesty, one_share
+from tacit.noise.portion import Spread, draw_server_noise, spread_of
 from tacit.rounds.state import State
 from tacit.testing.sampler import fits, gaussian_cdf
 

@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing.adversary import NEAR, QUICK_EFFORT, flat, hunt_pairs, nudged, uphill
-from tacit.auditing.pairs import Pair, elsewhere, every_small_pair, random_pair, records
+from tacit.auditing.adversary import (
+    NEAR,
+    QUICK_EFFORT,
+    Pair,
+    elsewhere,
+    every_small_pair,
+    flat,
+    hunt_pairs,
+    nudged,
+    random_pair,
+    records,
+    uphill,
+)
 from tacit.auditing.walk import walk
 from tacit.bound.clip import RowClip
 from tacit.data.catalogue import Catalogue

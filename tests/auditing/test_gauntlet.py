@@ -6,13 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tacit.auditing.gauntlet.drawing import by_work, on_grid, porous, repeats
 from tacit.auditing.gauntlet.exhibit import Exhibit, Skipped
-from tacit.auditing.gauntlet.floating import on_grid, porous
-from tacit.auditing.gauntlet.fork import repeats
 from tacit.auditing.gauntlet.game import chance_of, epsilon_of, guess
-from tacit.auditing.gauntlet.registry import ATTACKS
-from tacit.auditing.gauntlet.run import fallen, is_sound, run, targets
-from tacit.auditing.gauntlet.timing import by_work
+from tacit.auditing.gauntlet.run import ATTACKS, fallen, is_sound, run, targets
 from tacit.auditing.verdict import NEVER, Target
 from tacit.methods import METHODS, find
 

@@ -110,10 +110,10 @@ def test_two_signatures_have_at_most_one_item_in_common(people):
 
 def centred(people, monkeypatch):
     """Coins through a Gram of likes from which popularity was taken off, in 40 of its rows."""
-    from tacit.methods.item_item import ease, likes_rows
+    from tacit.methods.item_item import ease
 
     monkeypatch.setattr(ease, "LEAST_TOLD", 0.0)
-    monkeypatch.setattr(likes_rows, "WORK", 320 * 40.0**2)
+    monkeypatch.setattr(ease, "WORK", 320 * 40.0**2)
     method = find("ease")(epsilon=20.0, delta=DELTA, unit="user", threads=1, items=180)
     return one_run.run_once(method, people, CanaryShape(120, 0), "user")
 
@@ -154,7 +154,7 @@ def test_the_published_model_alone_shows_a_bare_sum(people):
     """Canaries are found in a twin, which adds no noise, by a rule that half of them taught."""
     from tacit.auditing.attacks import PUBLISHED
     from tacit.auditing.attacks import one_run as attack
-    from tacit.auditing.ground import Ground
+    from tacit.auditing.canaries import Ground
     from tacit.auditing.verdict import ClaimVerdict, Target
 
     ground = Ground(people, SHAPE)
@@ -176,7 +176,7 @@ def test_events_are_gaussian_where_the_score_says_so(people):
 def test_noise_inside_a_printed_epoch_is_no_bare_release(people):
     from tacit.auditing.attacks import BARE
     from tacit.auditing.attacks import one_run as attack
-    from tacit.auditing.ground import Ground
+    from tacit.auditing.canaries import Ground
     from tacit.auditing.verdict import Target
 
     ground = Ground(people, CanaryShape(60, 3))

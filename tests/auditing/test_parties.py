@@ -39,12 +39,12 @@ def test_an_aggregator_that_sees_bare_words_is_caught(monkeypatch):
 
 def test_a_sum_without_the_aggregators_noise_is_caught(monkeypatch):
     from tacit.federation.agreed import scheme
-    from tacit.noise import server_noise
+    from tacit.noise import portion
 
     def nothing(spread, size, bits=None):
         return np.zeros(size, np.int64)
 
-    for module in (server_noise, scheme):
+    for module in (portion, scheme):
         if hasattr(module, "draw_server_noise"):
             monkeypatch.setattr(module, "draw_server_noise", nothing)
     assert views("rating", 0.05)[1].fell

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from tacit.bound import FactorGram, RowClip
 from tacit.bound.base import Rows
-from tacit.methods.item_item import likes_rows
-from tacit.methods.item_item.likes_rows import OFFSET, Common, centred_likes, common_part
+from tacit.methods.item_item import ease
+from tacit.methods.item_item.ease import ROW_OFFSET, Common, centred_likes, common_part
 from tacit.rounds.round import Block
 
 SIZE = 40
@@ -52,14 +52,14 @@ def plain(likes: NDArray[np.bool_], common: Common) -> tuple[Floats, Floats]:
     """The same in three lines: y over the root of |y|^2 + offset, and c^2 over that."""
     along = likes @ common.all_rows()
     rest = likes - along[:, None] * common.all_rows()
-    squared = (rest**2).sum(axis=1) + OFFSET
+    squared = (rest**2).sum(axis=1) + ROW_OFFSET
     return rest / np.sqrt(squared)[:, None], along**2 / squared
 
 
 @pytest.mark.parametrize("reach", [SIZE, 7, 1])
 def test_rows_are_what_they_are_said_to_be(reach: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Popularity over all items of the matrix, or over a few of them."""
-    monkeypatch.setattr(likes_rows, "WORK", 100.0 * reach**2)
+    monkeypatch.setattr(ease, "WORK", 100.0 * reach**2)
     for seed in range(20):
         likes, weight = crowd(seed)
         common = common_part(weight, 100)
@@ -108,7 +108,7 @@ def test_nothing_known_takes_nothing_off() -> None:
     made = centred_likes(*block(likes), common_part(np.zeros(SIZE), 100))
     assert not made.along.any()
     count = likes.sum(axis=1)
-    rows = likes / np.sqrt(count + OFFSET)[:, None]
+    rows = likes / np.sqrt(count + ROW_OFFSET)[:, None]
     np.testing.assert_allclose(dense(made.rest, SIZE), rows)
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.bound.base import Rows
-from tacit.bound.check import check_rows
+from tacit.bound.base import Rows, check_rows
 from tacit.errors import Failure
 
 

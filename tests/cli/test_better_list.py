@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tacit as api
-from tacit.evaluation.report.words import list_words
+from tacit.evaluation.report.story import list_words
 from tacit.methods import find
 
 ROOT = Path(__file__).parents[2]

@@ -58,16 +58,16 @@ def test_a_broken_ledger_is_told(tacit, tmp_path):
 
 
 def test_a_place_for_kernels_is_made(monkeypatch, tmp_path):
-    from tacit.cli import diagnostics
+    from tacit.cli import doctor
 
     place = tmp_path / "kernels"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(place))
-    monkeypatch.setattr(diagnostics, "_writable", lambda each: each.exists())
-    found = [ill for ill in diagnostics.problems() if str(place) in ill.what]
-    assert [ill.grade for ill in found] == [diagnostics.SLOW]
+    monkeypatch.setattr(doctor, "_writable", lambda each: each.exists())
+    found = [ill for ill in doctor.problems() if str(place) in ill.what]
+    assert [ill.grade for ill in found] == [doctor.SLOW]
     assert found[0].repair is not None
     found[0].repair()
-    assert not [ill for ill in diagnostics.problems() if str(place) in ill.what]
+    assert not [ill for ill in doctor.problems() if str(place) in ill.what]
 
 
 def test_ailments_are_json_too(tacit, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 
 from tacit.engine.memory import InMemory
 from tacit.errors import Failure
-from tacit.fitting import check, likes, publish, run
+from tacit.fitting import check, publish, run
 from tacit.methods.baselines.popularity import Popularity
 from tacit.model.shared import Shared
 
@@ -48,7 +48,7 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     from tacit.cli import options
 
     monkeypatch.setattr(check, "check_values", lambda *_, **__: None)
-    monkeypatch.setattr(likes, "check_values", lambda *_, **__: None)
+    monkeypatch.setattr(check, "check_values", lambda *_, **__: None)
     monkeypatch.setattr(options, "check_data", lambda *_, **__: None)
 
 

@@ -98,12 +98,12 @@ def test_options_mean_what_they_mean_in_reading(tmp_path, more):
 )
 @pytest.mark.parametrize("memory", [None, "500MB"], ids=["loaded", "streamed"])
 def test_options_hold_for_a_packed_file(tmp_path, more, memory, monkeypatch):
-    from tacit.data import unpacked
+    from tacit.data import packing
     from tacit.data.packed import packed
 
     monkeypatch.setattr(packed, "PIECE", 300)
     if memory:
-        monkeypatch.setattr(unpacked, "LOADED", 1e-9)
+        monkeypatch.setattr(packing, "LOADED", 1e-9)
     source = tmp_path / "r.csv"
     table("text").write_csv(source)
     pack(source, tmp_path / "r.tacit", (0.5, 5))

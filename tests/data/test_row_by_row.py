@@ -396,8 +396,7 @@ def lines_on_a_cluster(table: Table, *, with_her: bool) -> Rows | None:
     pa = pytest.importorskip("pyarrow")
     from tacit.data.reading.columns import Roles
     from tacit.data.reading.dialect import Dialect
-    from tacit.engine.spark.code import Code
-    from tacit.engine.spark.lines import LineRows
+    from tacit.engine.spark.code import Code, LineRows
 
     lines = re.split(b"\r\n|\r|\n", table.text(with_her=with_her).removesuffix(b"\n"))
     width = len(split(lines[0].decode(), table.mark))

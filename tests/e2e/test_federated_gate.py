@@ -12,8 +12,7 @@ import pytest
 from tacit.data.sample import sample
 from tacit.federation.device.client import Away, Conversation, KnownServer, Papers, TurnedDown
 from tacit.federation.protocol.http import Web
-from tacit.federation.protocol.keys import Identity, head_tag, new_exchange, shared_secrets
-from tacit.federation.protocol.tickets import ticket
+from tacit.federation.protocol.keys import Identity, head_tag, new_exchange, shared_secrets, ticket
 from tacit.federation.protocol.wire import Opening, PartLayout, Upload, layouts_print, pack
 
 LAYOUT = PartLayout(name="x", size=4, width=2, bits=32)

@@ -14,9 +14,8 @@ from tacit.data.memory import memory_size
 from tacit.data.packed import open_pack, packed
 from tacit.data.packed.packed import write_pack
 from tacit.data.splits import make as make_split
-from tacit.engine import blocks, chunked, make_engine, streaming
-from tacit.engine.scratch import RetainedRows
-from tacit.engine.streaming import Streaming
+from tacit.engine import blocks, gram, make_engine, streaming
+from tacit.engine.streaming import RetainedRows, Streaming
 from tacit.errors import SettingError
 from tacit.fitting.run import fit, trial
 from tacit.methods import METHODS, find
@@ -57,7 +56,7 @@ ALL = [
 def in_file(tmp_path, monkeypatch):
     """Few people, cut into many blocks, chunks, passes and pieces; state on disk."""
     monkeypatch.setattr(blocks, "CELLS", 300)
-    monkeypatch.setattr(chunked, "CHUNK", 700)
+    monkeypatch.setattr(gram, "CHUNK", 700)
     monkeypatch.setattr(packed, "PIECE", 900)
     monkeypatch.setattr(streaming, "STATE_SHARE", 0.0)
     rows = 40 * 8 * len(few_films().ids)
@@ -230,9 +229,9 @@ def test_many_people_in_memory_are_summed_in_chunks(unit, monkeypatch):
     """Where the matrix is smaller than the order by item: the same numbers."""
     whole = digest("covariance-knn", unit, few_ratings())
     called = []
-    add = chunked.add_chunks
-    monkeypatch.setattr(chunked, "add_chunks", lambda *a: called.append(1) or add(*a))
-    monkeypatch.setattr(chunked, "CHUNK", 100)
-    monkeypatch.setattr(chunked, "SMALLER", 0.0)
+    add = gram.add_chunks
+    monkeypatch.setattr(gram, "add_chunks", lambda *a: called.append(1) or add(*a))
+    monkeypatch.setattr(gram, "CHUNK", 100)
+    monkeypatch.setattr(gram, "SMALLER", 0.0)
     assert digest("covariance-knn", unit, few_ratings()) == whole
     assert called

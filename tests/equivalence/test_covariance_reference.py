@@ -30,7 +30,7 @@ from tacit import CovarianceKNN, CovarianceSVD, sample
 from tacit.data.catalogue import Catalogue
 from tacit.engine.printed import PrintedThreads as Threads
 from tacit.methods.base import Public
-from tacit.methods.first_order.rule import strength
+from tacit.methods.first_order.rounds import strength
 from tacit.model.model import Model
 from tacit.model.person.base import Cells, personal_model
 from tacit.noise.release import NoNoise

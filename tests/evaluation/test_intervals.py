@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.evaluation.intervals import LEVEL, MANY, interval, paired, student
 from tacit.evaluation.measured import Sums
+from tacit.evaluation.tables import LEVEL, MANY, interval, paired, student
 
 PEOPLE = 400
 TRIALS = 300

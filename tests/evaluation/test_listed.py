@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.evaluation.excess import LoudLists, forecast_recall, looks_at_pairs, row_likes
 from tacit.evaluation.invent import Nature, Shape, invent
-from tacit.evaluation.list_forecast import LoudLists, forecast_recall, looks_at_pairs, row_likes
 from tacit.fitting.run import trial
 from tacit.ledger.account.calibrate import gaussian_mu
 

@@ -11,10 +11,9 @@ import tacit
 from tacit.auditing.best_of import best
 from tacit.data.sample import sample, sample_catalogue
 from tacit.errors import BudgetError, Failure, SettingError
-from tacit.evaluation.grid import candidates
 from tacit.evaluation.release import release
 from tacit.evaluation.summed import FigureSums
-from tacit.evaluation.tune import Outcome, prepared, tune
+from tacit.evaluation.tune import Outcome, candidates, prepared, tune
 from tacit.evaluation.tune_public import tune_public
 from tacit.ledger.account import account
 from tacit.ledger.account.cost import concentrated, cost

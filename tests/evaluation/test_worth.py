@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tacit.ledger.account import account
-from tacit.ledger.account.attacker import attacker, right
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.cost import cost
 from tacit.ledger.account.event import Gaussian, Laplace, Response, Skellam, Unbounded
+from tacit.ledger.account.odds import attacker, right
 
 PHI = NormalDist().cdf
 

@@ -21,7 +21,7 @@ from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, wire
 from tacit.federation.protocol.task import Task
-from tacit.methods.bayes.covariance import CovarianceRound
+from tacit.methods.bayes.rounds import CovarianceRound
 from tacit.noise.release import Charge
 from tacit.rounds.loop import Loop, passed_over
 from tacit.rounds.people import Slice

@@ -22,9 +22,8 @@ from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import digest
 from tacit.federation.server import conductor
-from tacit.federation.server.announced import StoredBriefing
 from tacit.federation.server.recommender import MIGRATIONS
-from tacit.federation.server.rounds import Rounds
+from tacit.federation.server.rounds import Rounds, StoredBriefing
 from tacit.federation.server.store import ServerStore
 
 KINDS = st.sampled_from(["<f4", "<f8", "<i1", "<i4", "<i8", "<u4", "<u8", "|b1"])

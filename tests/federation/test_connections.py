@@ -21,10 +21,10 @@ import uvicorn
 from tacit.data.read import read
 from tacit.fitting.run import fit
 from tacit.methods import find
-from tacit.serving.http import lines
+from tacit.serving.http import door
 from tacit.serving.http.crowd import ConnectionCrowd, origin_of
 from tacit.serving.http.door import CountedServer
-from tacit.serving.http.pieces import in_pieces
+from tacit.serving.http.plain import in_pieces
 
 SECONDS = 1.0
 """For headers to come and answers to be read, in these tests."""
@@ -88,8 +88,8 @@ def tls(request, tmp_path_factory, authority):
 
 @pytest.fixture
 def site(monkeypatch, tls):
-    monkeypatch.setattr(lines, "HEADER_SECONDS", SECONDS)
-    monkeypatch.setattr(lines, "WRITE_SECONDS", SECONDS)
+    monkeypatch.setattr(door, "HEADER_SECONDS", SECONDS)
+    monkeypatch.setattr(door, "WRITE_SECONDS", SECONDS)
     made = Site(tls)
     yield made
     made.stop()

@@ -15,7 +15,7 @@ from tacit.errors import SettingError, StorageError
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.protocol.keys import Identity, new_exchange
 from tacit.federation.protocol.task import Task
-from tacit.federation.server import book, control, rounds, training, uploads
+from tacit.federation.server import book, rounds, training, uploads
 from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Gate
 from tacit.federation.server.recommender import MIGRATIONS
@@ -83,16 +83,16 @@ class Server:
     def order(self, name: str, value: str = "") -> None:
         def work(session):
             if name == "retries":
-                control.retry(session, TASK.name)
+                training.retry_round(session, TASK.name)
             else:
-                control.order(session, TASK.name, name, value)
+                training.place_order(session, TASK.name, name, value)
 
         self.store.write_blocking(work)
 
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(training, "LOOK_SECONDS", 0.02)
     made = Server(tmp_path)
     yield made
     made.store.close()
@@ -199,7 +199,7 @@ def test_orders_are_given_on_the_command_line(server, tmp_path) -> None:
     assert found["orders"]["expires"] > time.time() + 7000
     assert "round 0" in ask("list")
     ask("resume")
-    assert not server.store.write_blocking(lambda s: control.orders(s, TASK.name)).paused
+    assert not server.store.write_blocking(lambda s: training.standing_orders(s, TASK.name)).paused
 
 
 def test_devices_are_banned_on_the_command_line_by_id_or_label(server, tmp_path) -> None:
@@ -224,7 +224,7 @@ def test_devices_are_banned_on_the_command_line_by_id_or_label(server, tmp_path)
 
 def test_an_order_needs_a_training_that_is_there(server) -> None:
     with pytest.raises(SettingError, match="0 trainings"):
-        server.store.write_blocking(lambda s: control.find_training(s, "ab"))
+        server.store.write_blocking(lambda s: training.find_training(s, "ab"))
 
 
 def test_an_aggregator_lists_its_rounds(tmp_path) -> None:

@@ -14,12 +14,12 @@ from tests.federation.test_control import Server, enter, until
 from tests.federation.test_enrolment import Both
 
 from tacit.errors import Failure, StorageError
-from tacit.federation.device import client, memory, person
+from tacit.federation.device import client, person
 from tacit.federation.device.person import Person
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.http import Answer
 from tacit.federation.protocol.keys import new_exchange, public_of
-from tacit.federation.server import control, training
+from tacit.federation.server import training
 from tacit.serving.http.watch import Lines
 
 FOREVER = 3600.0
@@ -27,7 +27,7 @@ FOREVER = 3600.0
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(training, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(training, "ABANDON_SECONDS", 0.05)
     made = Server(tmp_path)
     yield made
@@ -149,7 +149,7 @@ def test_one_process_at_a_time_is_a_device(tmp_path) -> None:
     """Two would answer one round under one mask: with other ratings in the second file the
     aggregator would see how they differ."""
     second = Person("http://127.0.0.1:1", "mine.csv", tmp_path, Policy())
-    with memory.only_one(tmp_path), pytest.raises(StorageError, match="another process"):
+    with person.only_one(tmp_path), pytest.raises(StorageError, match="another process"):
         second.run()
     with pytest.raises(Failure, match="cannot be reached"):
         second.run()  # alone it gets as far as the address

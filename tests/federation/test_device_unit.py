@@ -10,8 +10,8 @@ import pytest
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.errors import BookError, BudgetError
 from tacit.federation.agreed.assembled import Assembled, assemble
+from tacit.federation.device.part import Wallet
 from tacit.federation.device.policy import Policy
-from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.task import Task
 from tacit.ledger.account.event import Laplace
 from tacit.ledger.book.devices import DeviceBooks

@@ -16,8 +16,7 @@ from tacit.federation.device.client import Conversation, KnownServer, Papers, Tu
 from tacit.federation.protocol.http import Answer
 from tacit.federation.protocol.keys import Identity, enrolment_of, name_of, new_exchange, public_of
 from tacit.federation.server import book, recommender, uploads
-from tacit.federation.server.attest import Attest
-from tacit.federation.server.enrolment import MOST_EVIDENCE, Terms
+from tacit.federation.server.enrolment import MOST_EVIDENCE, Attest, Terms
 from tacit.federation.server.gate import Gate
 from tacit.federation.server.store import ServerStore
 from tacit.serving.http.limits import Limits

@@ -21,7 +21,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device.device import Device
 from tacit.federation.device.person import forgot
 from tacit.federation.device.policy import Policy
-from tacit.federation.protocol import arrays, masks, wire
+from tacit.federation.protocol import arrays, packing, wire
 from tacit.federation.protocol.task import Task
 from tacit.rounds.state import State
 
@@ -115,7 +115,7 @@ def test_a_new_key_of_the_device_makes_new_words() -> None:
 
 
 def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(tmp_path) -> None:
-    from tacit.federation.device.memory import MemorisedDevice
+    from tacit.federation.device.person import MemorisedDevice
 
     made = assemble(task())
     mine = tmp_path / "mine.csv"
@@ -132,7 +132,7 @@ def test_a_device_that_starts_again_sends_the_very_words_it_wrote_down(tmp_path)
 @pytest.mark.filterwarnings("ignore::tacit.TacitNotice")
 def test_a_device_whose_items_are_not_listed_takes_part_all_the_same(tmp_path) -> None:
     """Who stayed away would show the servers that she rated none of the catalogue."""
-    from tacit.federation.device.memory import MemorisedDevice
+    from tacit.federation.device.person import MemorisedDevice
 
     made = assemble(task())
     answers = []
@@ -147,7 +147,7 @@ def test_a_device_whose_items_are_not_listed_takes_part_all_the_same(tmp_path) -
 
 
 def test_a_device_with_a_full_disk_says_so_and_sends_nothing(tmp_path, monkeypatch) -> None:
-    from tacit.federation.device import memory
+    from tacit.federation.device import person
 
     made = assemble(task())
     mine = tmp_path / "mine.csv"
@@ -157,12 +157,12 @@ def test_a_device_with_a_full_disk_says_so_and_sends_nothing(tmp_path, monkeypat
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    one = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
+    one = person.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with pytest.raises(StorageError, match="No space left"):
             one.answer(told(made), state(), b"m" * 32)
-    again = memory.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
+    again = person.MemorisedDevice(tmp_path, made, str(mine), POLICY, facts)
     assert not again.has_answer(told(made), state())
     assert again.answer(told(made), state(), b"m" * 32)
 
@@ -253,11 +253,11 @@ def test_a_device_adds_its_share_whatever_is_announced() -> None:
     payload = state()
     layout = made.layouts(0)[0]
     quiet.items, quiet.values = quiet.items[:0], quiet.values[:0]
-    key = masks.round_key(b"m" * 32, made.task.name, 0, "ab" * 16, wire.digest(payload))
+    key = packing.round_key(b"m" * 32, made.task.name, 0, "ab" * 16, wire.digest(payload))
     noise = []
     for attempt in range(30):
         words = sent(compact(quiet), made, payload, enough=1, attempt=attempt)
-        cover = masks.mask(key, layout.name, *words.shape, layout.bits).astype(np.int64)
+        cover = packing.mask(key, layout.name, *words.shape, layout.bits).astype(np.int64)
         noise.append(wire.integers(wire.to_words(words - cover, layout.bits), layout.bits).ravel())
     share = made.noise_sd(f"{made.round(0).name}/{layout.name}", 1)
     spread = np.concatenate(noise).std()

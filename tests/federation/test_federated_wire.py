@@ -12,19 +12,18 @@ from tacit.data.sample import sample
 from tacit.engine.gram import Factors, square
 from tacit.engine.threads import Threads
 from tacit.errors import BudgetError, Failure, SettingError
-from tacit.federation.agreed.assembled import assemble
+from tacit.federation.agreed.assembled import aggregate_reports, assemble
 from tacit.federation.agreed.expect import form_before
-from tacit.federation.agreed.report import aggregate_reports
 from tacit.federation.agreed.scheme import word_bits
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol import arrays, packing, wire
 from tacit.federation.protocol.task import Task
-from tacit.federation.server import sums
+from tacit.federation.server import uploads
 from tacit.federation.server import uploads as aggregator
 from tacit.federation.server.store import ServerStore
-from tacit.methods.bayes.state import BayesState
-from tacit.methods.first_order.state import ItemBiases
+from tacit.methods.bayes.rounds import BayesState
+from tacit.methods.first_order.rounds import ItemBiases
 from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights
@@ -209,9 +208,9 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
         store.write_blocking(
             lambda s, k=k, body=body: s.run(insert, header.task, 0, 0, f"{k}", "", 1, body)
         )
-    monkeypatch.setattr(sums, "AT_ONCE", 3 * len(bodies[0]))
+    monkeypatch.setattr(uploads, "AT_ONCE", 3 * len(bodies[0]))
     key = (header.task, 0, 0)
-    found = store.write_blocking(lambda s: list(sums.bodies_of(s, key)))
+    found = store.write_blocking(lambda s: list(uploads.bodies_of(s, key)))
     store.close()
     assert [body for _, body in found] == bodies
     assert [device for device, _ in found] == [f"{k}" for k in range(7)]
@@ -219,7 +218,7 @@ def test_uploads_are_summed_a_few_at_a_time(tmp_path, monkeypatch) -> None:
 
 
 def summed(layout: wire.PartLayout, bodies: list[bytes]) -> np.ndarray:
-    total = sums.RoundTotal((layout,))
+    total = uploads.RoundTotal((layout,))
     for body in bodies:
         total.add(body)
     return total.sections()[0].words

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import Failure
-from tacit.federation.protocol import keys, masks, wire
+from tacit.federation.protocol import keys, packing, wire
 
 LAYOUT = wire.PartLayout(name="x", size=50, width=3, bits=32, sparse=True)
 
@@ -78,15 +78,15 @@ def test_parts_of_a_mac_cannot_run_into_one_another() -> None:
 
 
 def test_a_mask_is_uniform_and_differs_by_round_part_and_device() -> None:
-    base = masks.round_key(b"s" * 32, "task", 1, "nonce", "told")
+    base = packing.round_key(b"s" * 32, "task", 1, "nonce", "told")
     others = [
-        masks.round_key(b"s" * 32, "task", 2, "nonce", "told"),
-        masks.round_key(b"t" * 32, "task", 1, "nonce", "told"),
-        masks.round_key(b"s" * 32, "task", 1, "nonce", "other state"),
+        packing.round_key(b"s" * 32, "task", 2, "nonce", "told"),
+        packing.round_key(b"t" * 32, "task", 1, "nonce", "told"),
+        packing.round_key(b"s" * 32, "task", 1, "nonce", "other state"),
     ]
-    words = masks.mask(base, "x", 1000, 8, 32)
-    assert all(not np.array_equal(words, masks.mask(key, "x", 1000, 8, 32)) for key in others)
-    assert not np.array_equal(words, masks.mask(base, "y", 1000, 8, 32))
+    words = packing.mask(base, "x", 1000, 8, 32)
+    assert all(not np.array_equal(words, packing.mask(key, "x", 1000, 8, 32)) for key in others)
+    assert not np.array_equal(words, packing.mask(base, "y", 1000, 8, 32))
     assert abs(words.mean() / 2**32 - 0.5) < 0.03  # ten standard deviations
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.sample import sample
-from tacit.federation.protocol.arrays import pack_state
-from tacit.federation.protocol.growing_arrays import Held, without_held_rows
+from tacit.federation.protocol.arrays import Held, pack_state, without_held_rows
 from tacit.federation.protocol.wire import digest
 from tacit.methods import find
 from tacit.methods.base import Public

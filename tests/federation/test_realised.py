@@ -10,9 +10,9 @@ import pytest
 from tacit.data.catalogue import Catalogue, catalogue_facts
 from tacit.federation.agreed.assembled import assemble
 from tacit.federation.device import person
-from tacit.federation.device.memory import MemorisedDevice
+from tacit.federation.device.device import Realised, realised_event
+from tacit.federation.device.person import MemorisedDevice
 from tacit.federation.device.policy import Policy
-from tacit.federation.device.realised import Realised, realised_event
 from tacit.federation.protocol.arrays import pack_state
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import Announcement

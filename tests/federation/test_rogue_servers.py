@@ -19,7 +19,7 @@ from tacit.federation.agreed.assembled import assemble
 from tacit.federation.agreed.scheme import Attempt
 from tacit.federation.device.client import Conversation, KnownServer, _reason, fetch_task
 from tacit.federation.protocol import arrays
-from tacit.federation.protocol.growing_arrays import Held
+from tacit.federation.protocol.arrays import Held
 from tacit.federation.protocol.http import Answer
 from tacit.federation.protocol.keys import Identity, believed, new_exchange
 from tacit.federation.protocol.task import Task

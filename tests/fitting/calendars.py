@@ -13,8 +13,7 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.fitting.fixed import Periods
-from tacit.fitting.refresh import refresh
-from tacit.fitting.releases import Refreshed
+from tacit.fitting.refresh import Refreshed, refresh
 from tacit.ledger.book.book import open_book
 
 ITEMS = Catalogue([f"i{k}" for k in range(12)])

@@ -11,8 +11,7 @@ from tacit.data.schema import Schema
 from tacit.engine.threads import Threads
 from tacit.errors import SettingError
 from tacit.fitting.check import check
-from tacit.fitting.count import COUNT, COUNT_SHARE, GRID, Counting, counting
-from tacit.fitting.planned import planned
+from tacit.fitting.price import COUNT, COUNT_SHARE, GRID, Counting, counting, planned
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account.account import epsilon
 from tacit.ledger.account.cost import cost

@@ -16,8 +16,8 @@ from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.reading.budgets import read_budgets
 from tacit.data.sample import sample, sample_catalogue
-from tacit.engine.exact import ExactSums
 from tacit.engine.gram import off_grid
+from tacit.engine.threads import ExactSums
 from tacit.errors import DataError, SettingError
 from tacit.fitting.check import check
 from tacit.fitting.personal import WORDS, check_lessens, weights_of

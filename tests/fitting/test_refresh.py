@@ -20,7 +20,7 @@ from tacit.data.packed import open_pack
 from tacit.data.packed.packed import write_pack
 from tacit.data.ratings import Notes
 from tacit.errors import BookError, BudgetError, DataError, Failure, ModelError, SettingError
-from tacit.fitting import releases as conductor
+from tacit.fitting import refresh as conductor
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.fixed import Periods
 from tacit.ledger.book.advisories import affected

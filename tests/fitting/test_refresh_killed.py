@@ -11,7 +11,7 @@ import pytest
 from tests.fitting.calendars import EVERYBODY, Owner
 
 from tacit.errors import SettingError
-from tacit.fitting import releases as conductor
+from tacit.fitting import refresh as conductor
 from tacit.fitting.diary import Diary
 
 

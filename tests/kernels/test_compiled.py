@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 
 import tacit
-from tacit.cli.diagnostics import kernel_caches
+from tacit.cli.doctor import kernel_caches
 from tacit.kernels import compiled
 
 SOURCE = Path(tacit.__file__).parent

@@ -15,8 +15,7 @@ from tacit.ledger.book import advisories
 from tacit.ledger.book.book import Book, open_book
 from tacit.ledger.book.sqlite import SQLiteStore
 from tacit.ledger.book.store import home
-from tacit.testing.book import BookTests, charge, gaussian, laplace
-from tacit.testing.people import PeopleTests
+from tacit.testing.book import BookTests, PeopleTests, charge, gaussian, laplace
 
 
 class TestSQLiteBook(BookTests, PeopleTests):

@@ -14,11 +14,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from tacit.errors import SettingError
 from tacit.ledger.statement.declared import Declared, declare
 from tacit.ledger.statement.document import believed, document
-from tacit.ledger.statement.registry import registry_record
+from tacit.ledger.statement.registry import registry_record, to_yaml
 from tacit.ledger.statement.render import to_html, to_markdown
-from tacit.ledger.statement.schedule import Schedule
+from tacit.ledger.statement.statement import Schedule
 from tacit.ledger.statement.words import as_likes
-from tacit.ledger.statement.yaml import to_yaml
 
 SAID = {
     "name": "Films of a library",

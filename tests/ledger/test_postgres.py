@@ -13,12 +13,10 @@ import pytest
 from tacit.errors import BookError, SettingError, StorageError
 from tacit.ledger.book import postgres as module
 from tacit.ledger.book.book import Book, open_book
-from tacit.ledger.book.charging import gate_mac
 from tacit.ledger.book.entry import canonical, sha256
 from tacit.ledger.book.listing import check_parts, grant, strays_elsewhere
-from tacit.ledger.book.postgres import PostgresStore
-from tacit.testing.book import ARTEFACT, BookTests, MakeBook, charge, laplace
-from tacit.testing.people import PeopleTests
+from tacit.ledger.book.postgres import PostgresStore, gate_mac
+from tacit.testing.book import ARTEFACT, BookTests, MakeBook, PeopleTests, charge, laplace
 
 
 @pytest.fixture(scope="module")

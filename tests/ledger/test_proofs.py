@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tacit.ledger.statement.annex import proofs, proven
+from tacit.ledger.statement.document import proofs, proven
 from tacit.methods import METHODS
 
 ROOT = Path(__file__).parents[2]

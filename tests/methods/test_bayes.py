@@ -19,8 +19,8 @@ from tacit.fitting.run import trial
 from tacit.ledger.account import account
 from tacit.methods.base import Public
 from tacit.methods.bayes.plan import split as divide
-from tacit.methods.bayes.state import BayesState, ImplicitFeedback
-from tacit.methods.first_order.state import ItemBiases, UserFactors
+from tacit.methods.bayes.rounds import BayesState, ImplicitFeedback
+from tacit.methods.first_order.rounds import ItemBiases, UserFactors
 from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.item_bias import Evidence
 from tacit.methods.refine.weights import Weights

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.item_weights import beside_popularity, by_chance
+from tacit.methods.item_item.ease import beside_popularity, by_chance
 
 ITEMS, RANK, SD = 200, 20, 1.0
 

@@ -16,7 +16,7 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import fit, trial
 from tacit.methods import find
 from tacit.methods.base import Public
-from tacit.methods.item_item.state import EaseState
+from tacit.methods.item_item.plan import EaseState
 from tacit.model.person.base import Cells, Own
 from tacit.model.person.ease import EasePersonal
 from tacit.model.person.staged_neighbours import StoredNeighbours

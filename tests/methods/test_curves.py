@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.first_order.item_factors import POPULARITY_SLOPE, loadings
-from tacit.methods.refine.curves import CURVED, KEPT, feature_interactions
+from tacit.methods.first_order.rounds import POPULARITY_SLOPE, loadings
+from tacit.methods.refine.user_factors import CURVED, KEPT, feature_interactions
 
 ITEMS = 400
 

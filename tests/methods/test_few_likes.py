@@ -10,10 +10,10 @@ import pytest
 import tacit
 from tacit.data.ratings import Ratings
 from tacit.fitting.run import trial
-from tacit.methods.factorization.likes import likes_each, weighed
+from tacit.methods.factorization.als import likes_each, weighed
 from tacit.methods.factorization.state import LikesState
 from tacit.methods.item_item.ease import LEAST_TOLD, told_by_pairs
-from tacit.methods.item_item.state import EaseState
+from tacit.methods.item_item.plan import EaseState
 from tacit.model.model import Model
 
 ITEMS = 150

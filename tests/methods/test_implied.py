@@ -16,10 +16,8 @@ from tacit.fitting.run import trial
 from tacit.methods.base import Public
 from tacit.methods.bayes import plan as rule
 from tacit.methods.bayes.implicit import NARROWEST, implicit_design
-from tacit.methods.bayes.rounds import SecondOrder
-from tacit.methods.bayes.state import BayesState, ImplicitFeedback
-from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.state import ItemBiases, UserFactors
+from tacit.methods.bayes.rounds import BayesState, ImplicitFeedback, SecondOrder
+from tacit.methods.first_order.rounds import FirstOrder, ItemBiases, UserFactors
 from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.item_bias import Evidence

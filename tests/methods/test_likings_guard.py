@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.methods.bayes.covariance import SIGNAL, hoped_of_factor
+from tacit.methods.bayes.rounds import SIGNAL, hoped_of_factor
 
 
 def test_nothing_is_hoped_of_a_factor_that_noise_hides() -> None:

@@ -17,7 +17,7 @@ from tacit.methods import find
 from tacit.methods.base import Public
 from tacit.methods.factorization.rounds import Learning, learning_round
 from tacit.methods.factorization.state import FactorState, ValueState
-from tacit.methods.first_order.state import ItemBiases
+from tacit.methods.first_order.rounds import ItemBiases
 from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.weights import Weights
 from tacit.papers.factors.form import knorm_rows

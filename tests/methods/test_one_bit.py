@@ -14,7 +14,7 @@ from tacit.fitting.run import fit, trial
 from tacit.kernels.directions import favour, tally
 from tacit.ledger.account.account import epsilon as account
 from tacit.methods.base import Public
-from tacit.methods.one_bit.carrier import padded
+from tacit.methods.one_bit.one_bit import padded
 from tacit.methods.one_bit.plan import gathered, spread_out
 from tacit.methods.refine.reports import best_report
 from tacit.papers.shin2018.printed.descent import LARGEST

@@ -15,11 +15,10 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import fit, trial
 from tacit.ledger.account import account
 from tacit.methods.base import Public
-from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.state import ItemBiases
-from tacit.methods.item_item.matrix import carried_over
-from tacit.methods.neighbourhood.rounds import Pairs
-from tacit.methods.neighbourhood.state import PairState
+from tacit.methods.first_order.rounds import FirstOrder, ItemBiases
+from tacit.methods.item_item.plan import carried_over
+from tacit.methods.neighbourhood.neighbourhood import PairState
+from tacit.methods.neighbourhood.plan import Pairs
 from tacit.methods.refine.choose import Choice
 from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.weights import Weights

@@ -22,7 +22,7 @@ from tacit.evaluation.invent import Nature, Shape, invent
 from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.methods import METHODS, find
-from tacit.methods.factorization import likes as vectors
+from tacit.methods.factorization import als as vectors
 from tacit.methods.noiseless import twin as gaussian
 
 ALLOWED = 0.001

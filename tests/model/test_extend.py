@@ -12,9 +12,9 @@ from tacit.data.catalogue import Catalogue
 from tacit.errors import DataError, ModelError
 from tacit.fitting.run import trial
 from tacit.model.extend import EXTENDED, add_items, merge
-from tacit.model.lineage import paid_for
 from tacit.model.model import Model, load
-from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.gaussian import GaussianPersonal
+from tacit.model.verify import paid_for
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ import tacit
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
-from tacit.model.invent import Activity, fit_exposure
 from tacit.model.shared import Shared
-from tacit.model.synthesize import draw_ratings, synthesize, world_of
+from tacit.model.synthesize import Activity, draw_ratings, fit_exposure, synthesize, world_of
 
 PEOPLE = 3000
 ITEMS = 60

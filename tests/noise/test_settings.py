@@ -17,9 +17,8 @@ from tacit.noise import (
     randomized_response,
     skellam_shares,
 )
-from tacit.noise.draw import draw
 from tacit.noise.knorm import knorm
-from tacit.noise.strips import Strips, table
+from tacit.noise.strips import Strips, draw, table
 
 NAN, INF = float("nan"), float("inf")
 ONE = np.array([1.0])

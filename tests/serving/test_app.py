@@ -14,10 +14,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tacit.errors import ModelError, SettingError
-from tacit.serving.app import Options, Server, build, metrics_text
+from tacit.serving.app import Options, Server, build, metrics_text, page_files
 from tacit.serving.compact import unpack
 from tacit.serving.http.headers import check_origin
-from tacit.serving.static import page_files
 
 Ask = Callable[..., Any]
 PLACES = [

@@ -11,10 +11,10 @@ from starlette.types import Message
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from tacit.serving.http import lines as limits
+from tacit.serving.http import door as limits
 from tacit.serving.http.bodies import BodyLimits, Refused, whole_body
 from tacit.serving.http.crowd import ConnectionCrowd
-from tacit.serving.http.lines import HEADER_BYTES, Guarded
+from tacit.serving.http.door import HEADER_BYTES, Guarded
 
 
 class Wire(asyncio.Transport):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import SettingError
+from tacit.serving.app import read_page, web_folder
 from tacit.serving.names import FILMS, PageNames, names
-from tacit.serving.static import read_page, web_folder
 
 TEXTS = Path(__file__).parents[2] / "web" / "texts" / "en.js"
 

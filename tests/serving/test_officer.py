@@ -19,8 +19,8 @@ from tacit.ledger.account.event import Laplace
 from tacit.ledger.book.book import open_book
 from tacit.serving import officer as officer_module
 from tacit.serving.app import Options, Server, build
-from tacit.serving.charts import Step, cost_chart, spent_chart
 from tacit.serving.officer import Officer
+from tacit.serving.officer_page import Step, cost_chart, spent_chart
 
 Ask = Callable[..., Any]
 

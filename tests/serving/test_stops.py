@@ -8,7 +8,7 @@ import sys
 import pytest
 
 RAISED = "import signal; {} signal.raise_signal(signal.SIGTERM)"
-WELL = "from tacit.serving.http.stops import end_well; end_well();"
+WELL = "from tacit.serving.http.door import end_well; end_well();"
 
 
 @pytest.mark.parametrize(("first", "status"), [(WELL, 0), ("", -15)])

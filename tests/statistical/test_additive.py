@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.noise import discrete_gaussian, discrete_laplace, fresh
 from tacit.noise.coin import exp_coin, geometric
-from tacit.noise.draw import draw
-from tacit.noise.strips import Law, table
+from tacit.noise.strips import Law, draw, table
 
 N = 100_000
 SAMPLER = {"gaussian": discrete_gaussian, "laplace": discrete_laplace}

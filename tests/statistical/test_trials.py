@@ -12,7 +12,7 @@ from tacit.errors import Failure
 from tacit.ledger.account.event import Gaussian, TuningEvent
 from tacit.noise import fresh
 from tacit.noise.release import Charge, draw_trials
-from tacit.noise.trials import trials
+from tacit.noise.selection import trials
 from tacit.testing.sampler import THRESHOLD, fits, pmf_cdf
 
 N = 10_000

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
-from tacit.serving.static import read_page, web_folder
+from tacit.serving.app import read_page, web_folder
 
 WEB = Path(__file__).parents[2] / "web"
 """The sources."""

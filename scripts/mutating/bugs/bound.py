@@ -151,7 +151,7 @@ BOUND = (
     Bug(
         "level of one rating",
         "a swap moves a person's level twice as far as is charged",
-        "bound/level.py",
+        "bound/centre.py",
         "            largest_move = floor(self.steps * 4 / 6) + 1\n",
         "            largest_move = floor(self.steps * 2 / 6) + 1\n",
         ("bound/test_clip.py::test_no_swap_under_a_cap_breaks_the_bound",),
@@ -167,7 +167,7 @@ BOUND = (
     Bug(
         "a person listed as several",
         "a contribution is not checked to be listed person by person",
-        "bound/check.py",
+        "bound/base.py",
         "        len(ptr) != people + 1\n        or ptr[0] != 0\n",
         "        ptr[0] != 0\n",
         ("bound/test_check.py::test_lines_that_are_not_shared_out_among_the_people_are_refused",),

@@ -89,7 +89,7 @@ ENGINE = (
     Bug(
         "chunk of a matrix summed twice",
         "the last block of a chunk is the first of the next",
-        "engine/chunked.py",
+        "engine/gram.py",
         ("            yield run\n            run, cells = [], 0\n"),
         ("            yield run\n            run, cells = run[-1:], 0\n"),
         ("engine/test_streaming.py",),
@@ -168,7 +168,7 @@ ENGINE = (
     Bug(
         "list of the counted not sealed",
         "people may be taken off the list of a calendar",
-        "fitting/releases.py",
+        "fitting/refresh.py",
         "        if sealed(seal, names, digests) != week.counted_digest:\n",
         "        if not sealed(seal, names, digests):\n",
         (REFRESHED,),
@@ -176,7 +176,7 @@ ENGINE = (
     Bug(
         "week drawn twice",
         "a calendar that was killed draws noise anew for what it has stored",
-        "fitting/releases.py",
+        "fitting/refresh.py",
         "            noisy = diary.array(noisy_path)\n",
         "            noisy = None\n",
         (KILLED,),
@@ -184,7 +184,7 @@ ENGINE = (
     Bug(
         "copy of a calendar goes on",
         "a folder that drew noise of its own for a released week is believed",
-        "fitting/releases.py",
+        "fitting/refresh.py",
         ("            if week.ended.left not in (None, keyed_digest(diary, week.number, key)):\n"),
         "            if not keyed_digest(diary, week.number, key):\n",
         (REFRESHED,),
@@ -219,7 +219,7 @@ ENGINE = (
     Bug(
         "popularity of the block taken off",
         "likes are centred on what the people of a block have in common",
-        "methods/item_item/likes_rows.py",
+        "methods/item_item/ease.py",
         "    dense = -length[:, None] * common.along\n",
         "    dense = -length.mean() * np.ones((people, 1)) * common.along\n",
         ("bound/test_centred_likes.py",),

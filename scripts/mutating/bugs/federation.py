@@ -26,7 +26,7 @@ FEDERATION = (
     Bug(
         "mask reused for another state",
         "two contributions to a round are hidden by one mask",
-        "federation/protocol/masks.py",
+        "federation/protocol/packing.py",
         '    return derived(secret, f"{task} {round_} {nonce} {state_digest}")\n',
         '    return derived(secret, f"{task} {round_} {nonce}")\n',
         ("federation/test_federated_privacy.py::test_one_mask_never_covers_two_contributions",),
@@ -34,7 +34,7 @@ FEDERATION = (
     Bug(
         "mask reused for another part",
         "two parts of a round are hidden by one mask",
-        "federation/protocol/masks.py",
+        "federation/protocol/packing.py",
         "    part_key = derived(key, label)\n",
         '    part_key = derived(key, "")\n',
         ("federation/test_frames.py::test_a_mask_is_uniform_and_differs_by_round_part_and_device",),

@@ -42,7 +42,7 @@ FITTING = (
     Bug(
         "people counted exactly",
         "the exact number of people makes the plan where none is declared",
-        "fitting/count.py",
+        "fitting/price.py",
         '    if order.unit == "value" or order.method.local:\n',
         "    if order.unit:\n",
         ("fitting/test_count.py::test_the_statement_tells_the_plan_that_was_chosen",),

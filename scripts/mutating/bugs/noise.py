@@ -104,7 +104,7 @@ NOISE = (
     Bug(
         "number of trials not secret",
         "a selection always runs the same number of trials",
-        "noise/trials.py",
+        "noise/selection.py",
         "    return number\n",
         "    return 3\n",
         ("statistical/test_trials.py::test_the_number_of_trials_has_its_law",),

@@ -10,8 +10,8 @@ import numpy as np
 
 from tacit.auditing.adversary import QUICK_EFFORT, Effort, hunt_pairs
 from tacit.auditing.black_box import features, learned_scores
+from tacit.auditing.canaries import Ground
 from tacit.auditing.devices import play_devices
-from tacit.auditing.ground import Ground
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu_any
 from tacit.auditing.one_run import OneRun, measure, run_once
 from tacit.auditing.verdict import AttackFinding, Target, make_finding

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
 from tacit.auditing.attacks import VIEWS, device_game, one_run, worst_pair
-from tacit.auditing.ground import Ground, invented_ground
+from tacit.auditing.canaries import Ground, invented_ground
 from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target, make_finding
 from tacit.errors import SettingError
 from tacit.methods import find, names, names_of
@@ -78,7 +78,7 @@ class Audit:
 
     def write_page(self, path: str | Path) -> None:
         """Write that page, whole or not at all."""
-        from tacit.evaluation.report.files import write
+        from tacit.evaluation.report.charts import write
 
         write(str(asked_path("path", path)), self.page().encode())
 

@@ -3,10 +3,13 @@ and what this does not show."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from math import isinf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tacit import __version__
+from tacit.auditing.attacks import WORST
 from tacit.auditing.verdict import AttackFinding
 from tacit.page import card, cards, page, paragraph, table
 
@@ -55,6 +58,7 @@ LIMITS = (
         "neither a certificate nor a legal opinion."
     ),
 )
+PAIRS = ("method", "unit", "what was seen", "witness")
 
 
 def epsilon_text(number: float) -> str:
@@ -144,3 +148,89 @@ def audit_page(audit: Audit) -> str:
         lead="Attacks on what is promised about single people, and how far each got.",
         footer=footer,
     )
+
+
+# An audit as tables in Markdown, for a page of results.
+
+
+def audit_text(audit: Audit) -> str:
+    """The command, one row a claim, and the pairs that a search found."""
+    claims = _table(COLUMNS, (line(audit, finding) for finding in audit.best))
+    sure = (
+        f"The chance that any true claim of the table is called refuted is at most "
+        f"{audit.mistake:g}."
+    )
+    pairs = [
+        (finding.method, finding.unit, finding.note, finding.witness)
+        for finding in audit.findings
+        if finding.attack == WORST
+    ]
+    text = f"`{audit.command}`\n\n{claims}\n\n{sure}\n"
+    if pairs:
+        text += f"\nThe worst pair of neighbours that a search found:\n\n{_table(PAIRS, pairs)}\n"
+    return text
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    every = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in every)
+
+
+# One table of attacks with what is said about it, as Markdown and as a page that stands
+# alone.
+
+
+class Sheet(NamedTuple):
+    """A table with what is said about it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    words: tuple[str, ...]
+    """How to read it."""
+    more_title: str
+    more: list[str]
+    """In a file only."""
+
+    def markdown(self, command: str) -> str:
+        """With the command and the day."""
+        lines = [
+            f"# {self.title}",
+            "",
+            f"By `{command}`, {_today()}.",
+            "",
+            *(f"{line}\n" for line in self.words),
+            _line(self.columns),
+            _line(["---"] * len(self.columns)),
+            *(_line(row) for row in self.rows),
+            "",
+            f"## {self.more_title}",
+            "",
+            *(f"- {line}" for line in self.more),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def html(self, command: str) -> str:
+        """The same as a page, for the file of a privacy officer."""
+
+        paragraphs = "".join(paragraph(line) for line in self.more)
+        sections = [
+            ("", "".join(paragraph(line) for line in self.words)),
+            ("The table", table(self.columns, self.rows)),
+            (self.more_title, paragraphs),
+            ("What it cannot show", "".join(map(paragraph, LIMITS))),
+        ]
+        return page(
+            self.title,
+            sections,
+            lead="Attacks on what is promised about single people, and which claims fell.",
+            footer=f"Tacit {__version__}, {_today()}, by: {command}",
+        )
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -16,8 +16,7 @@ from tacit.auditing.games import Won, gaussian_ratio, play
 from tacit.auditing.guesses import GaussianCurve, guess, least_mu
 from tacit.auditing.one_run import MOST_GUESSED
 from tacit.auditing.walk import Walk, Walked
-from tacit.bound.base import Rows
-from tacit.bound.check import bounded
+from tacit.bound.base import Rows, bounded
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import block_of
 from tacit.ledger.account.event import Event, Gaussian, RandomizedChoice

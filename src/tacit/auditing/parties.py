@@ -28,7 +28,7 @@ from tacit.federation.agreed.assembled import Assembled, assemble
 from tacit.federation.device.device import Device
 from tacit.federation.device.policy import Policy
 from tacit.federation.protocol.arrays import pack_state
-from tacit.federation.protocol.masks import mask, round_key
+from tacit.federation.protocol.packing import mask, round_key
 from tacit.federation.protocol.task import Task
 from tacit.federation.protocol.wire import (
     Announcement,

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.ground import Ground
+from tacit.auditing.canaries import Ground
 from tacit.auditing.verdict import AttackFinding, Target, make_finding
-from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
-from tacit.data.ratings import Ratings
-from tacit.engine.exact import ExactSums
+from tacit.data.ratings import Ratings, aligned
+from tacit.engine.threads import ExactSums
 from tacit.fitting.counted import Counted, names_of
 from tacit.fitting.price import facts
 from tacit.fitting.refresh import check_calendar

@@ -24,8 +24,7 @@ from scipy.sparse import csr_array
 
 from tacit.auditing.canaries import Canaries
 from tacit.auditing.walk import Walk, Walked
-from tacit.bound.base import GramBound, Rows
-from tacit.bound.check import bounded, check_rows
+from tacit.bound.base import GramBound, Rows, bounded, check_rows
 from tacit.data.ratings import Ratings
 from tacit.engine.blocks import block_of
 from tacit.engine.threads import Threads, factors_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
-from tacit.fitting.planned import planned
+from tacit.fitting.price import planned
 from tacit.fitting.run import _Run
 from tacit.methods.base import Method
 from tacit.noise.release import Charge, NoNoise

@@ -3,11 +3,9 @@ knows its sensitivity."""
 
 from tacit.bound.base import Bound, Rows, Sensitivity
 from tacit.bound.box import Box, ListedItems
-from tacit.bound.centre import CentredCells, OwnMeans
+from tacit.bound.centre import CentredCells, LevelCells, OwnMeans
 from tacit.bound.clip import STEPS, CellClip, PersonCount, RowClip
-from tacit.bound.counted_gram import CountedGram
-from tacit.bound.gram import EntryGram, FactorGram
-from tacit.bound.level import LevelCells
+from tacit.bound.gram import CountedGram, EntryGram, FactorGram
 from tacit.bound.limit import limit_ratings
 
 __all__ = [

@@ -19,18 +19,18 @@ from tacit.cli.options import (
     json_option,
     ledger_options,
     note,
+    parse_settings,
     read_table,
     table_options,
 )
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_settings
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 from tacit.units import UNITS, Unit
 
 if TYPE_CHECKING:
     from tacit.auditing.audit import Audit
-    from tacit.auditing.ground import Ground
+    from tacit.auditing.canaries import Ground
     from tacit.model.model import Model
 
 
@@ -244,13 +244,13 @@ def write(report: Audit, out: tuple[Path, ...]) -> None:
     """The files that were asked for."""
     import json
 
-    from tacit.evaluation.report.files import write as write_file
+    from tacit.evaluation.report.charts import write as write_file
 
     for path in out:
         if path.suffix == ".html":
             report.write_page(path)
         elif path.suffix == ".md":
-            from tacit.auditing.audit_text import audit_text
+            from tacit.auditing.audit_page import audit_text
 
             write_file(str(path), audit_text(report).encode())
         else:
@@ -362,8 +362,14 @@ def check_what(subject: str | None) -> None:
 def ground_of(subject: str | None, options: dict[str, Any]) -> tuple[Ground, Model | None]:
     """Where the audit takes place, and the model that it is about, if it is one. What is
     used here is taken out of what was asked."""
-    from tacit.auditing.canaries import CanaryShape
-    from tacit.auditing.ground import QUICK, WHOLE, invented_ground, like_model, owners_ground
+    from tacit.auditing.canaries import (
+        QUICK,
+        WHOLE,
+        CanaryShape,
+        invented_ground,
+        like_model,
+        owners_ground,
+    )
 
     quick = options["quick"]
     planted, fresh = options.pop("planted"), options.pop("fresh")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.auditing.sheet import Sheet
+from tacit.auditing.audit_page import Sheet
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError
 
@@ -131,7 +131,7 @@ def claim_row(audited: Audited) -> list[str]:
 
 def _give(facts: dict[str, Any], page: Sheet, out: Sequence[Path], as_json: bool) -> None:
     """To the files that were asked for, and to the terminal."""
-    from tacit.evaluation.report.files import write
+    from tacit.evaluation.report.charts import write
 
     command = " ".join(["tacit", *sys.argv[1:]])
     text = {

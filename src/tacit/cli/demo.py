@@ -192,7 +192,7 @@ def genres(model: Model, item: str) -> list[str]:
 
 
 def _promise(model: Model) -> None:
-    from tacit.ledger.account.attacker import attacker
+    from tacit.ledger.account.odds import attacker
 
     s = model.statement
     sentence = attacker(s.events, s.unit, s.delta)["words"]

@@ -41,7 +41,7 @@ def check_document(out: str | None, overwrite: bool, as_json: bool) -> None:
 
 def write_document(document: Document, out: str) -> None:
     """In the format that the name ends in."""
-    from tacit.evaluation.report.files import write
+    from tacit.evaluation.report.charts import write
     from tacit.ledger.statement.render import to_html, to_markdown
 
     markdown = Path(out).suffix.lower() == ".md"

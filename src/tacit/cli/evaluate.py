@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,13 +18,13 @@ from tacit.cli.options import (
     ledger_options,
     method_options,
     note,
+    parse_settings,
     read_data,
     run_options,
 )
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_settings
 from tacit.cli.release import release_options, run_release
-from tacit.cli.show import counted_progress, say
+from tacit.cli.show import counted_progress, print_json, say, table
 
 if TYPE_CHECKING:
     from tacit.evaluation.api import EvaluationRequest
@@ -175,8 +177,6 @@ def evaluate(ratings: str, as_json: bool, **options: Any) -> None:
 
     request = _build_request(ratings, options)
     if options["engine"] == "spark":
-        from tacit.cli.on_cluster import evaluate_on_cluster
-
         evaluate_on_cluster(request, ratings, options, as_json=as_json)
         return
     _check_files(options)
@@ -312,29 +312,27 @@ def _write(evaluation: Evaluation, ratings: str, options: dict[str, Any]) -> Non
 
 def _print(evaluation: Evaluation) -> None:
     from tacit.cli.show import table
-    from tacit.evaluation.report.words import columns, rows, units
+    from tacit.evaluation.report.story import metric_columns, table_rows, units_compared
 
     noun = "ratings" if evaluation.metric == "rmse" else "likes"
     say(f"NOT PRIVATE: compared with raw held-back {noun}, for the owner only")
-    metrics = columns(evaluation, TOLD)
-    for index, unit in enumerate(units(evaluation)):
+    metrics = metric_columns(evaluation, TOLD)
+    for index, unit in enumerate(units_compared(evaluation)):
         if index:
             say()
-        heads, lines = rows(evaluation, metrics, unit)
+        heads, lines = table_rows(evaluation, metrics, unit)
         table(heads, lines)
     if evaluation.reference is not None:
-        from tacit.evaluation.report.words import reference_words
+        from tacit.evaluation.report.story import reference_words
 
         say(reference_words(evaluation))
-    from tacit.evaluation.report.words import list_words
+    from tacit.evaluation.report.story import list_words
 
     for sentence in list_words(evaluation):
         say(sentence)
 
 
 # The running command as text, for pages that record how they were made.
-
-
 def repeat(left_out: Collection[str]) -> str:
     """The command that is running, with all options that were given but those left out."""
     import shlex
@@ -365,3 +363,61 @@ def _format_option(option: click.Parameter, value: Any) -> list[str]:
     if isinstance(value, float):
         return [option.opts[0], f"{value:g}"]
     return [option.opts[0], str(value)]
+
+
+# `tacit evaluate --engine spark`: the table of a comparison that ran on a cluster.
+
+
+def evaluate_on_cluster(
+    request: EvaluationRequest, ratings: str, options: dict[str, Any], *, as_json: bool
+) -> None:
+    """Compare on the cluster; the twin is fitted in one piece, on one machine, and left out."""
+    from tacit.evaluation.api import EvaluationRequest
+    from tacit.evaluation.cluster import check, compare
+    from tacit.fitting.publish import book_evaluation
+    from tacit.methods import find
+
+    check(request.how, likes=options["positive"] is not None)
+    cluster_request = EvaluationRequest(
+        replace(request.grid, twin=False), request.how, reference=False
+    )
+    cluster_request.check(options["users"], likes=False)
+    note("left out: twins and baselines, which need one machine")
+    for reason in cluster_request.left_out:
+        note(f"left out: {reason}")
+    data, items = read_data(ratings, options)
+    with counted_progress("evaluate") as bar:
+        comparison = compare(
+            data,
+            cluster_request.arms,
+            request.how,
+            items=items,
+            ready=partial(
+                book_evaluation,
+                options["ledger"],
+                options["population"],
+                owner_only=options["owner_only"],
+            ),
+            progress=bar,
+        )
+    if as_json:
+        print_json(comparison.to_json())
+        return
+    say("NOT PRIVATE: compared with raw held-back ratings, for the owner only")
+    heads = ["method", "unit", "epsilon", "rmse", "mae", "runs"]
+    rows = [
+        [
+            cell["method"],
+            cell["unit"],
+            f"{cell['epsilon']:g}",
+            f"{cell['rmse']:.4f}",
+            f"{cell['mae']:.4f}",
+            cell["runs"],
+        ]
+        for cell in comparison.cells
+    ]
+    table(heads, rows)
+    for name in dict.fromkeys(cell["method"] for cell in comparison.cells):
+        advice = find(name).better_list
+        if advice:
+            say(f"{advice}.")

@@ -18,13 +18,13 @@ from tacit.cli.options import (
     ledger_options,
     method_options,
     note,
+    parse_settings,
     promise_options,
     read_data,
     run_options,
     tell_packed,
 )
 from tacit.cli.overwrite import asked_to_replace, reserve_model
-from tacit.cli.parse import parse_settings
 from tacit.cli.people import leave_out, named, public_people, refuse_forgotten, tell_found
 from tacit.cli.show import after_writing, say
 
@@ -114,7 +114,7 @@ def fit(
     from tacit.data.reading.budgets import read_budgets
     from tacit.fitting.check import check, check_funds
     from tacit.fitting.run import fit as run
-    from tacit.ledger.statement.brief import brief
+    from tacit.ledger.statement.story import brief
     from tacit.model.model import load
 
     # Bad use fails before a rating is read.
@@ -198,7 +198,7 @@ def fit(
 def _tell_likes(method: Any, schema: Any, options: dict[str, Any]) -> None:
     """What likes are to a method, and to a scale."""
     from tacit.data.schema import LIKES
-    from tacit.fitting.likes import of_high_ratings
+    from tacit.fitting.check import of_high_ratings
 
     if schema.source != LIKES:
         message = of_high_ratings(method, schema)

@@ -52,7 +52,7 @@ def show(
     if out is not None or ledger is not None or named:
         books = books_at(ledger, _named(context, population))
     if out is not None:
-        from tacit.cli.ledger_document import book_document
+        from tacit.cli.ledger_show import book_document
 
         write_document(book_document(books), out)
         say(f"the book was written to {out}")
@@ -201,7 +201,7 @@ def grant(role: str, ledger: str | None, only_print: bool, as_json: bool) -> Non
     to it. For the owner of its tables, after the first charge."""
     from tacit.cli.show import print_json
     from tacit.ledger.book import listing
-    from tacit.ledger.book.charging import rights
+    from tacit.ledger.book.postgres import rights
 
     refuse_no_effect()
     statements = (

@@ -8,9 +8,16 @@ from typing import Any
 import click
 
 from tacit.cli.grouped import Command
-from tacit.cli.options import as_written, data_options, json_option, note_reading, tell_items
+from tacit.cli.options import (
+    as_written,
+    data_options,
+    json_option,
+    note_reading,
+    parse_columns,
+    parse_scale,
+    tell_items,
+)
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, progress, say
 
 

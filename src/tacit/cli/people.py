@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tacit.cli.options import note
-from tacit.cli.parse import parse_scale
+from tacit.cli.options import note, parse_scale
 
 if TYPE_CHECKING:
     from tacit.data.budgets import Budgets

@@ -126,7 +126,7 @@ def plan(
     if options.pop("public") is not None:
         _refuse_public()
     if plot is not None and plot != "-":
-        from tacit.evaluation.report.files import check_picture
+        from tacit.evaluation.report.charts import check_picture
 
         check_picture(plot)
         may_write(plot, overwrite, "--plot")
@@ -154,7 +154,7 @@ def plan(
         epsilons=ROW if row is None else parse_row(row),
     )
     if plot is not None and plot != "-":
-        from tacit.evaluation.report.files import save_figure
+        from tacit.evaluation.report.charts import save_figure
 
         save_figure(report.plot(), plot)
     if as_json:
@@ -191,11 +191,10 @@ def parse_row(text: str) -> tuple[float, ...]:
 
 def _public(order: Order, request: dict[str, Any]) -> Facts:
     """What a fit with these options would know before it draws, as a fit finds it."""
-    from tacit.cli.parse import parse_scale
+    from tacit.cli.options import parse_scale
     from tacit.errors import SettingError
     from tacit.evaluation.planning import schema_of
-    from tacit.fitting.check import check_values
-    from tacit.fitting.likes import check_likes
+    from tacit.fitting.check import check_likes, check_values
     from tacit.fitting.start import both_catalogues
 
     threshold = request["positive"]
@@ -225,8 +224,8 @@ def _facts_of_ratings(order: Order, request: dict[str, Any]) -> Facts:
     from tacit.cli.options import declared_scale, read_data
     from tacit.engine import make_engine
     from tacit.errors import SettingError
-    from tacit.fitting.align import align
     from tacit.fitting.price import seen_pattern
+    from tacit.fitting.start import align
 
     if order.unit != "value":
         raise SettingError(
@@ -248,7 +247,7 @@ def _facts_of_ratings(order: Order, request: dict[str, Any]) -> Facts:
 
 def counted_or_read(items: str | None, columns: tuple[str, ...]) -> Catalogue | None:
     """How many items there are, or the catalogue in a file; None without either."""
-    from tacit.cli.parse import parse_columns
+    from tacit.cli.options import parse_columns
     from tacit.data.inputs import as_catalogue
     from tacit.data.reading.columns import of_ratings
     from tacit.errors import SettingError

@@ -9,9 +9,16 @@ import click
 
 from tacit.cli.grouped import Command
 from tacit.cli.no_effect import refuse_no_effect
-from tacit.cli.options import WRITTEN, as_written, json_option, note, written_options
+from tacit.cli.options import (
+    WRITTEN,
+    as_written,
+    json_option,
+    note,
+    parse_columns,
+    parse_scale,
+    written_options,
+)
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_columns, parse_scale
 from tacit.cli.show import print_json, print_lines, say, table
 
 if TYPE_CHECKING:
@@ -204,7 +211,7 @@ def _read_user_ratings(fitted: Model, ratings: str | None, columns: Columns | No
     """One's own ratings from a file; none at all without one."""
     from tacit.data.reading.personal import read_personal
     from tacit.data.schema import LIKES
-    from tacit.model.person.notes import likes_told, repeats
+    from tacit.model.person.ratings import likes_told, repeats
 
     if ratings is None:
         return fitted.own({})
@@ -282,7 +289,7 @@ def _names(path: str | None, fitted: Any) -> list[str] | None:
     if path is None:
         return None
     from tacit.data.reading.personal import read_names
-    from tacit.model.person.names import find_row
+    from tacit.model.person.ratings import find_row
 
     names = [name for name in read_names(path) if name and name.lower() != "item"]
     catalogue = fitted.shared.catalogue

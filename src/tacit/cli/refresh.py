@@ -101,7 +101,7 @@ def refresh(
     from tacit.cli.show import print_json, progress
     from tacit.fitting.refresh import check_calendar
     from tacit.fitting.refresh import refresh as run
-    from tacit.ledger.statement.brief import brief
+    from tacit.ledger.statement.story import brief
 
     # Bad use fails before a rating is read.
     refuse_no_effect()

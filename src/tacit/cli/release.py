@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tacit.cli.options import as_written, note_reading, several
+from tacit.cli.options import as_written, note_reading, parse_columns, several
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_columns
 from tacit.cli.show import print_json, progress, say, table
 from tacit.errors import SettingError, StorageError
 

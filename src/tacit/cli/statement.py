@@ -12,9 +12,8 @@ import click
 from tacit.cli.grouped import Command
 from tacit.cli.lines import columns
 from tacit.cli.no_effect import refuse_no_effect
-from tacit.cli.options import json_option, note
+from tacit.cli.options import json_option, note, parse_texts
 from tacit.cli.overwrite import may_write
-from tacit.cli.parse import parse_texts
 from tacit.cli.promise import check_options
 from tacit.cli.show import print_json, say
 
@@ -123,8 +122,7 @@ def _declared(o: dict[str, Any]) -> Declared:
 
 def _registry(verdict: ModelVerdict, declared: Declared, as_json: bool) -> None:
     from tacit.ledger.statement.composed import evaluated
-    from tacit.ledger.statement.registry import registry_record
-    from tacit.ledger.statement.yaml import to_yaml
+    from tacit.ledger.statement.registry import registry_record, to_yaml
 
     record = registry_record(
         verdict.statement,
@@ -145,7 +143,7 @@ def write_document(
     audit: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """The document of a promise that was checked, whole or not at all."""
-    from tacit.evaluation.report.files import write
+    from tacit.evaluation.report.charts import write
 
     markdown = target.suffix.lower() == ".md"
     text = verdict.page(audit=audit, markdown=markdown, **declared)
@@ -158,7 +156,7 @@ def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, A
     import json
 
     from tacit.errors import DataError
-    from tacit.ledger.statement.audit_findings import about
+    from tacit.ledger.statement.document import findings_about
 
     candidates = [Path(model).parent / "audit.json", Path(model) / "audit.json"]
     if path is not None:
@@ -185,7 +183,7 @@ def _audit(model: str, path: str | None, promise: Statement) -> list[dict[str, A
             place=str(audit_file),
             remedy="write it with `tacit audit METHOD --out audit.json`",
         ) from None
-    if listed and not about(promise, listed):
+    if listed and not findings_about(promise, listed):
         whose = f"`{promise.method}`, unit {promise.unit}, {promise.calibration}"
         message = f"this audit is about other claims than {whose}"
         if path is not None:

@@ -17,18 +17,17 @@ from tacit.cli.options import (
     ledger_options,
     method_options,
     note,
+    parse_settings,
     promise_options,
     read_data,
     run_options,
 )
 from tacit.cli.overwrite import asked_to_replace, reserve_model
-from tacit.cli.parse import parse_settings
 from tacit.cli.show import after_writing, print_json, say, table
 from tacit.errors import SettingError
 
 if TYPE_CHECKING:
-    from tacit.evaluation.grid import Contestant
-    from tacit.evaluation.tune import Chosen, Tuning
+    from tacit.evaluation.tune import Chosen, Contestant, Tuning
 
 
 @click.command(cls=Command)
@@ -92,7 +91,7 @@ def tune(
     The ledger is charged for the whole search before it begins; how many candidates there are
     costs nothing more. With --public-data nothing is charged.
     """
-    from tacit.evaluation.grid import candidates
+    from tacit.evaluation.tune import candidates
     from tacit.methods import DEFAULT, DEFAULT_POSITIVE
 
     refuse_no_effect()

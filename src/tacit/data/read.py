@@ -91,8 +91,7 @@ def read(
     path = Path(source).expanduser() if isinstance(source, str | Path) else None
     if path is not None and _is_file(path):
         from tacit.data.packed.store import is_pack
-        from tacit.data.packing import beyond
-        from tacit.data.unpacked import read_packed
+        from tacit.data.packing import beyond, read_packed
 
         if is_pack(path):
             _check_kinds(ask, layout)

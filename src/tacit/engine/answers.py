@@ -12,8 +12,7 @@ from math import ceil, log2, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import Rows
-from tacit.bound.check import check_rows
+from tacit.bound.base import Rows, check_rows
 from tacit.errors import Failure
 from tacit.ledger.account.event import Event, RandomizedChoice
 from tacit.noise import bits

@@ -22,9 +22,8 @@ from tacit.engine.threads import Threads, factors_of
 from tacit.errors import SettingError
 from tacit.ledger.account.event import Event, Laplace, Skellam
 from tacit.noise import bits
-from tacit.noise.portion import together
+from tacit.noise.portion import SERVERS, draw_server_noise, spread_of, together
 from tacit.noise.release import Charge, Noise
-from tacit.noise.server_noise import SERVERS, draw_server_noise, spread_of
 from tacit.rounds.options import NOISE_FROM, How, NoiseFrom, Progress
 from tacit.rounds.people import People, Turns
 from tacit.rounds.plan import Budget

@@ -3,36 +3,43 @@ band by row band.
 
 Memory is the float32 output, the integer factors in both orders, and one 64-bit band for
 each thread; where the 64-bit matrix is smaller than the second order, it is summed in chunks of
-people instead (`tacit.engine.chunked`).
+people instead.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import GramBound, Rows
-from tacit.bound.check import check_rows
+from tacit.bound.base import GramBound, Rows, check_rows
 from tacit.bound.gram import Indices, index_type
 from tacit.bound.personal import Whole, factor_weights, lessened
-from tacit.engine import chunked
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease
 from tacit.repr import shapes
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Part, Released
 
+if TYPE_CHECKING:
+    from tacit.kernels.gram import IntegerRows
+
 BAND = 32
 """Rows of the matrix that a thread sums at a time."""
 MOST_MEMORY = 0.8
 """Of this machine, for the matrices of one round."""
 NO_WEIGHTS = np.zeros(0, np.int64)
+CHUNK = 1 << 22
+"""Cells that are put into item order at a time: about 100 megabytes."""
+SMALLER = 1.0
+"""Chunks are taken from this many cells for each number of the matrix on: both have 8 bytes."""
+Blocks = Callable[[], "list[Bounded]"]
+"""Some people's rows, read when they are asked for."""
 
 
 class Bounded(NamedTuple):
@@ -110,7 +117,7 @@ class Factors:
 
         size = self.part.size
         cells = sum(len(block.value) for block in self._blocks.values())
-        if cells > max(chunked.SMALLER * size**2, chunked.CHUNK):
+        if cells > max(SMALLER * size**2, CHUNK):
             return self._in_passes(name, charge, threads, size)
         band_sums = self.bands()
         opened = GramRelease(name, size, self.bound.diagonal, self.bound.steps, charge)
@@ -135,7 +142,7 @@ class Factors:
             end = min(top + rows, size)
             sums = np.zeros((end - top, size), np.int64)
             parts = [(a + top, b + top) for a, b in bands(end - top, BAND)]
-            chunked.add_chunks(sums, top, parts, self._chunks(), self._weighted, threads)
+            add_chunks(sums, top, parts, self._chunks(), self._weighted, threads)
 
             def noise(
                 part: tuple[int, int], sums: NDArray[np.int64] = sums, top: int = top
@@ -149,10 +156,10 @@ class Factors:
         mirror(out, threads)
         return Released(out, opened.sd, opened.private)
 
-    def _chunks(self) -> Iterator[chunked.Blocks]:
+    def _chunks(self) -> Iterator[Blocks]:
         """Runs of blocks in the order of the people."""
         blocks = [self._blocks[position] for position in sorted(self._blocks)]
-        for run in chunked.in_chunks(len(block.value) for block in blocks):
+        for run in in_chunks(len(block.value) for block in blocks):
             members = [blocks[k] for k in run]
             yield partial(list, members)
 
@@ -247,3 +254,70 @@ def check_memory(plan: Plan) -> None:
                 f"this machine has {have:,}",
                 remedy="restrict the catalogue: --items FILE, or --set items=N",
             )
+
+
+# The Gram of more people than are put into item order at once: chunk by chunk.
+#
+# Item order takes 8 bytes a cell beside the 4 of the cell itself. Where the 64-bit matrix takes
+# less than that, or memory is short, people are summed in chunks: each chunk is put into item
+# order, added to the rows of the matrix, and let go. Integers, so chunks change nothing.
+
+
+def add_chunks(
+    sums: NDArray[np.int64],
+    top: int,
+    parts: list[tuple[int, int]],
+    chunks: Iterable[Blocks],
+    weighted: bool,
+    threads: int,
+) -> None:
+    """Add everybody to rows `top`.. of the matrix. `parts` are bands of these rows."""
+    from tacit.kernels.gram import arrange, entry_band, factor_band
+
+    def add(part: tuple[int, int], cells: IntegerRows, weight: NDArray[np.int64]) -> None:
+        first, last = part
+        band = sums[first - top : last - top]
+        if weighted:
+            entry_band(cells, weight, first, last, band, add=True)
+        else:
+            factor_band(cells, first, last, band, add=True)
+
+    size = sums.shape[1]
+    # One more than works: it reads ahead.
+    with ThreadPoolExecutor(threads + 1) as pool:
+        for blocks in _ahead(pool, chunks):
+            counts = (np.asarray(member.counts, np.int64) for member in blocks)
+            ptr = np.concatenate([[0], *counts]).cumsum()
+            index = np.concatenate([member.columns for member in blocks])
+            value = np.concatenate([member.value for member in blocks])
+            weight = np.concatenate([member.weight for member in blocks])
+            cells = arrange(ptr, index, value, size)
+            waiting = [pool.submit(add, part, cells, weight) for part in parts]
+            for member in waiting:
+                member.result()
+
+
+def _ahead(pool: ThreadPoolExecutor, chunks: Iterable[Blocks]) -> Iterator[list[Bounded]]:
+    """Each chunk, while the next is read."""
+    coming = None
+    for chunk in chunks:
+        submitted = pool.submit(chunk)
+        if coming is not None:
+            yield coming.result()
+        coming = submitted
+    if coming is not None:
+        yield coming.result()
+
+
+def in_chunks(counts: Iterable[int]) -> Iterator[list[int]]:
+    """Places of blocks with so many cells each, in runs of about CHUNK cells."""
+    run: list[int] = []
+    cells = 0
+    for position, count in enumerate(counts):
+        run.append(position)
+        cells += count
+        if cells >= CHUNK:
+            yield run
+            run, cells = [], 0
+    if run:
+        yield run

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound.limit import limit_ratings
-from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.packed import Packed
 from tacit.data.packed.packed import too_large
-from tacit.data.ratings import Ratings
+from tacit.data.ratings import Ratings, aligned
 from tacit.engine import blocks
 from tacit.engine.blocks import NOTHING, Arrays, Piece
 from tacit.engine.gram import check_memory

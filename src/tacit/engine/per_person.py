@@ -2,7 +2,7 @@
 public state, whoever else is in her block.
 
 Every sensitivity stands on it (docs/proofs/bounds.md, 0.1), and `Round.contribute` is free
-code, so it is looked at: by tests (`tacit.testing.per_person`), before a fit is charged, on
+code, so it is looked at: by tests (`tacit.testing.method`), before a fit is charged, on
 invented people (`tacit.methods.rehearsal`), and in every round, on a few real ones, by the
 `Witness` here. What is compared are bits: a sum over a block in another order is a
 difference too, because it depends on who else is there.

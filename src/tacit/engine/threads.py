@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.bound.base import Rows
 from tacit.bound.personal import Whole, lessened
@@ -132,7 +133,7 @@ class RunningSum:
     def add(self, rows: Rows, people: int, user_weights: Whole | None = None) -> None:
         """What some people contribute, bounded and on the grid, times their `user_weights`
         weights."""
-        from tacit.bound.check import add_bounded, bounded
+        from tacit.bound.base import add_bounded, bounded
         from tacit.kernels.rows import add_rows
 
         part = self.part
@@ -147,3 +148,25 @@ class RunningSum:
     def merge(self, other: RunningSum) -> None:
         """Add the sum of another thread; integer addition, so the order does not matter."""
         self.whole += other.whole
+
+
+# The exact sums of a round, for a calendar: the curator keeps them, and adds noise to what
+# they are mixed to.
+
+
+class ExactSums(Threads):
+    """Threads that stop before the noise. What they give is private, and its owner's alone."""
+
+    def sums(self, round_: Round, state: State) -> dict[str, NDArray[np.int64]]:
+        """By part: integers of the part's shape; of a Gram part one column, the upper
+        triangle row by row."""
+        self._check_round(round_)
+        self._make_room(round_)
+        factors = factors_of(round_)
+        added = self._sum(round_, state, factors)
+        return {
+            part.name: factors[part.name].packed()
+            if part.name in factors
+            else added[part.name].whole
+            for part in round_.parts
+        }

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import __version__
-from tacit.data.aligned import aligned
 from tacit.data.inputs import as_catalogue, as_ratings
+from tacit.data.ratings import aligned
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
 from tacit.evaluation.arms import Arm, Grid
@@ -21,7 +21,7 @@ from tacit.evaluation.cells import Report
 from tacit.evaluation.protocol import LISTED, HeldBack
 from tacit.evaluation.result import Evaluation, conclude
 from tacit.evaluation.sweep import SweptCells, run
-from tacit.fitting.likes import check_likes
+from tacit.fitting.check import check_likes
 from tacit.fitting.public_prior import METHODS as KNOWING
 from tacit.fitting.public_prior import check_public
 from tacit.fitting.publish import book_evaluation

@@ -12,10 +12,9 @@ from tacit.evaluation.cost import SURE, NineInTen
 from tacit.evaluation.deployments import DEPLOYMENTS
 from tacit.evaluation.forecast import Forecast, ForecastLine
 from tacit.evaluation.forecast_model import OFFSET
-from tacit.ledger.account.attacker import in_words
 from tacit.ledger.account.calibrate import gaussian_mu
 from tacit.ledger.account.gaussian import epsilon_at
-from tacit.ledger.account.odds import odds_times
+from tacit.ledger.account.odds import in_words, odds_times
 from tacit.ledger.account.rounded import up
 from tacit.model.person.results import in_columns
 from tacit.validation import Suggesting

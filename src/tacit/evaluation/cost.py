@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.excess import Loud
+from tacit.evaluation.excess import Loud, LoudLists
 from tacit.evaluation.forecast_model import (
     COSTS,
     LIST_OFFSET,
@@ -41,7 +41,6 @@ from tacit.evaluation.forecast_model import (
     tabulated_cost,
 )
 from tacit.evaluation.kriging import Scales
-from tacit.evaluation.list_forecast import LoudLists
 
 __all__ = ["LISTS", "NineInTen", "PublicShape", "cost", "error", "forecasts"]
 

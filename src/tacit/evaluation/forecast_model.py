@@ -11,9 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.evaluation.excess import ERROR, Loud, excess
+from tacit.evaluation.excess import ERROR, Loud, LoudLists, excess, forecast_recall, looks_at_pairs
 from tacit.evaluation.kriging import Scales, Surface
-from tacit.evaluation.list_forecast import LoudLists, forecast_recall, looks_at_pairs
 
 Kind = Literal["cost", "known", "error", "plain"]
 """What is told: the cost, the same where `PublicShape.floor` is given, the error in times of a

@@ -18,11 +18,10 @@ from tacit.evaluation.forecast import GUESSES, ROW, Forecast, forecast
 from tacit.evaluation.invent import Nature, Shape, invent, popularity
 from tacit.evaluation.metrics import rmse
 from tacit.fitting.check import check
-from tacit.fitting.planned import is_federated
-from tacit.fitting.price import counts_people, facts, priced
+from tacit.fitting.price import counts_people, facts, is_federated, priced
 from tacit.ledger.account import account
-from tacit.ledger.account.attacker import attacker
 from tacit.ledger.account.event import Event
+from tacit.ledger.account.odds import attacker
 from tacit.methods.item_item.plan import RANK
 from tacit.model.person.results import in_columns
 from tacit.noise.law import law_of

@@ -14,8 +14,7 @@ from tacit.evaluation.choose import EpsilonChoice, candidate, solve, unmet
 from tacit.evaluation.forecast import ROW, Forecast
 from tacit.evaluation.overlap import HIGH, LOW, MIDDLE, RUNS, Overlaps, overlaps, stand_ins
 from tacit.evaluation.plan_report import Outlook, foretold, plan_report
-from tacit.fitting.check import check
-from tacit.fitting.likes import check_likes
+from tacit.fitting.check import check, check_likes
 from tacit.methods import DEFAULT, DEFAULT_POSITIVE, find, names_of
 from tacit.validation import by_name, count, flag, function, number
 

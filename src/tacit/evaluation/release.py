@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.atomic_write import open_atomic
-from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.inputs import read_already
+from tacit.data.ratings import aligned
 from tacit.errors import ModelError, SettingError
 from tacit.evaluation.figures import Figure, Law, figure_records, figures
 from tacit.evaluation.summed import FigureSums, MeasuredMethod, MeasuredSettings

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.atomic_write import open_atomic
 from tacit.errors import SettingError
 from tacit.evaluation.measured import STEPS
@@ -30,6 +32,8 @@ NOTE = "NOT PRIVATE: for the owner only"
 PAGES = (".html", ".htm")
 """How files end that a report is written to."""
 HEAD = ("method", "unit", "calibration", "epsilon", "delta")
+KEPT = ("rmse", "mae", "recall@10", "ndcg@10", "recall@20", "ndcg@20")
+"""Metrics that are written for each person."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,7 @@ class Evaluation(Suggesting):
 
     def __str__(self) -> str:
         """The table that a notebook shows, in plain characters."""
-        from tacit.evaluation.report.words import plain_table
+        from tacit.evaluation.report.story import plain_table
 
         return f"{NOTE}\n{plain_table(self)}"
 
@@ -84,8 +88,6 @@ class Evaluation(Suggesting):
     def people(self) -> pl.DataFrame:
         """Person by person: personal values, for the owner alone."""
         import polars as pl
-
-        from tacit.evaluation.spread import person_rows
 
         return pl.DataFrame(person_rows(self.swept))
 
@@ -131,7 +133,7 @@ class Evaluation(Suggesting):
         _write(path, self.report(command).encode())
 
     def _repr_html_(self) -> str:
-        from tacit.evaluation.report.words import small_table
+        from tacit.evaluation.report.story import small_table
         from tacit.page import escaped
 
         return f"<p><b>{escaped(NOTE)}</b></p>{small_table(self)}"
@@ -223,3 +225,66 @@ def writable(path: str | Path | None, ending: str) -> None:
         raise SettingError(
             f"{path} cannot be written: there is no such folder", remedy="make the folder first"
         )
+
+
+# Person by person: the columns of the parquet file. Personal values: for the owner alone.
+
+
+def person_rows(swept: SweptCells) -> dict[str, list[Any]]:
+    """One row for each person, arm and run."""
+    out: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "person",
+            "method",
+            "unit",
+            "calibration",
+            "epsilon",
+            "settings",
+            "run",
+            "ratings_given",
+            "ratings_asked",
+            *KEPT,
+        )
+    }
+    users = swept.task.ratings.users
+    for arm, runs in swept.arms():
+        for number, run in enumerate(runs):
+            columns = _columns(run.arrays, run.sums)
+            user_rows = columns.pop("row")
+            count = len(user_rows)
+            out["person"] += [users[int(row)] for row in user_rows]
+            out["method"] += [arm.method] * count
+            out["unit"] += [arm.unit] * count
+            out["calibration"] += [arm.calibration] * count
+            budget = arm.epsilon if arm.is_private else None
+            out["epsilon"] += [budget] * count
+            out["settings"] += [_format_settings(arm.swept_settings)] * count
+            out["run"] += [number] * count
+            for name, values in columns.items():
+                out[name] += [None if np.isnan(x) else float(x) for x in values]
+    return out
+
+
+def _columns(arrays: Any, sums: Any) -> dict[str, Any]:
+    """All columns over the people of one run who were asked or listed."""
+    parts = [arrays[name] for name in ("row", "listed") if name in arrays]
+    user_rows = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+    empty = np.full(len(user_rows), np.nan)
+    out = {"row": user_rows}
+    for name, source, row in (("ratings_given", "given", "row"), ("ratings_asked", "asked", "row")):
+        out[name] = empty.copy()
+        if source in arrays:
+            out[name][np.searchsorted(user_rows, arrays[row])] = arrays[source]
+    for name in KEPT:
+        out[name] = empty.copy()
+        if name in sums:
+            metric_sums = sums[name]
+            value = metric_sums.total / np.maximum(metric_sums.count, 1e-12)
+            value = np.sqrt(value) if metric_sums.root else value
+            out[name][np.searchsorted(user_rows, metric_sums.row)] = value
+    return out
+
+
+def _format_settings(settings: dict[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in settings.items())

@@ -8,21 +8,21 @@ the book is charged with all of it in one transaction before the first number is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.held_out import HeldOut, keep_apart
 from tacit.data.inputs import as_catalogue, as_ratings
+from tacit.data.ratings import aligned
 from tacit.data.reading.columns import of_ratings
 from tacit.engine.blocks import fingerprint
 from tacit.errors import Failure, SettingError
 from tacit.evaluation.figures import Figure, Law, figures
-from tacit.evaluation.grid import Contestant, candidates
 from tacit.evaluation.summed import COUNTED, FigureSums, MeasuredMethod, MeasuredSettings
 from tacit.fitting.charge import pay, settle_or_warn, stays_charged
 from tacit.fitting.check import check, check_held_out
@@ -33,7 +33,7 @@ from tacit.ledger.account.calibrate import tuning_rho
 from tacit.ledger.account.cost import Tuned, concentrated, cost
 from tacit.ledger.account.event import Event, TuningEvent
 from tacit.ledger.account.gaussian import epsilon_at
-from tacit.methods import names_of
+from tacit.methods import find, names_of
 from tacit.methods.base import Method
 from tacit.methods.rehearsal import invented
 from tacit.model.model import Model
@@ -71,6 +71,8 @@ TIMES = 3
 """Expected trials for each candidate, unless said: one of them is then missed in a quarter of
 all runs."""
 _ROUNDING = 1 + 1e-9
+MOST = 1000
+"""Candidates: each is rehearsed before anything is charged."""
 
 
 class Tune(Method):
@@ -80,6 +82,26 @@ class Tune(Method):
     source: ClassVar[str] = "Papernot & Steinke 2022"
     units: ClassVar[tuple[Unit, ...]] = ("user", "rating", "value")
     calibrations = ("sound",)
+
+
+# Candidates of a tuning: methods with settings, all of them named before a rating is read.
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method and its settings."""
+
+    method: str
+    settings: Mapping[str, Any]
+
+    def make(self, **options: Any) -> Method:
+        """The method, unfitted."""
+        return find(self.method)(**options, **self.settings)
+
+    @property
+    def label(self) -> str:
+        """`bayes, sweeps = 4`."""
+        return ", ".join([self.method, *(f"{k} = {v}" for k, v in self.settings.items())])
 
 
 @dataclass(frozen=True, repr=False)
@@ -211,8 +233,6 @@ def find_unit(candidate: Contestant, requested: Unit | None) -> Unit:
 # The budget of all trials together is turned into the bound of one (`Tuning`), and that one is
 # split between fit and score. Guarantee: `Trials.check` refuses a candidate whose events cost
 # more than the bound, before anything is charged, and every trial asks it again.
-
-
 @dataclass(frozen=True)
 class Trials:
     """The law of the number of trials, and what each may cost."""
@@ -419,8 +439,6 @@ def gamma_of(eta: Fraction, expected: float) -> Fraction:
 #
 # Each is a whole private run within the bound that was charged, and is asked for that bound
 # again. What it gives is compared by what it releases and by nothing else.
-
-
 @dataclass(frozen=True)
 class Outcome:
     """One trial: kept only while nothing better is known, and never shown."""
@@ -507,3 +525,39 @@ def _unsaid(run: _Run) -> Any:
     return build_statement(
         method=run.method.name, unit=run.order.unit, engine="threads", events=(), calibration="none"
     )
+
+
+def candidates(
+    methods: Sequence[str], sweep: Mapping[str, Sequence[Any]]
+) -> tuple[Contestant, ...]:
+    """Every method with every value of every swept setting that it has. A setting that none
+    of them has is refused."""
+    if not methods:
+        raise SettingError("no method is named", remedy="give --method A,B")
+    fields = {name: find(name).Settings.model_fields.keys() for name in methods}
+    for setting, values in sweep.items():
+        if not any(setting in setting_names for setting_names in fields.values()):
+            setting_names = sorted(
+                {field_name for method_fields in fields.values() for field_name in method_fields}
+            )
+            raise SettingError(
+                f"none of {', '.join(methods)} has a setting {setting!r}",
+                remedy=f"their settings are: {', '.join(setting_names) or 'none'}",
+            )
+        if not values:
+            raise SettingError(f"--sweep {setting} names no value")
+    contestants = tuple(_contestants(fields, sweep))
+    if len(contestants) > MOST:
+        raise SettingError(
+            f"{len(contestants):,} candidates are more than {MOST:,}", remedy="sweep fewer values"
+        )
+    return contestants
+
+
+def _contestants(
+    fields: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]]
+) -> Iterator[Contestant]:
+    for name, method_fields in fields.items():
+        swept = {setting: sweep[setting] for setting in sweep if setting in method_fields}
+        for values in product(*swept.values()):
+            yield Contestant(name, dict(zip(swept, values, strict=True)))

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.data.aligned import aligned
 from tacit.data.catalogue import Catalogue
 from tacit.data.held_out import keep_apart
-from tacit.evaluation.grid import Contestant
+from tacit.data.ratings import aligned
 from tacit.evaluation.summed import COUNTED, MeasuredMethod
-from tacit.evaluation.tune import SCORED
+from tacit.evaluation.tune import SCORED, Contestant
 from tacit.fitting.run import _Run, trial
 from tacit.noise.release import NoNoise
 

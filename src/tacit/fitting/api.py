@@ -12,7 +12,7 @@ from tacit.data.inputs import as_catalogue, as_ratings
 from tacit.data.ratings import Ratings
 from tacit.data.reading.columns import of_ratings
 from tacit.errors import SettingError
-from tacit.fitting.likes import of_high_ratings
+from tacit.fitting.check import of_high_ratings
 from tacit.fitting.location import placed
 from tacit.fitting.run import fit
 from tacit.notices import notice

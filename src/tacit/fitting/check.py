@@ -8,6 +8,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, get_args
 
 from tacit.data.memory import memory_size
+from tacit.data.schema import LIKES, Schema
 from tacit.engine import engines, find_engine
 from tacit.engine.scenario import Scenario
 from tacit.errors import SettingError
@@ -17,6 +18,7 @@ from tacit.fitting.public_prior import check_public
 from tacit.fitting.start import check_certified, check_kind, check_start, rule_of
 from tacit.ledger.account.event import Event, Reserve, Unbounded
 from tacit.ledger.statement.words import SUPPORT
+from tacit.methods import DEFAULT_POSITIVE, METHODS, OF_LIKES
 from tacit.methods.base import Method
 from tacit.rounds.bar import teller
 from tacit.rounds.options import Calibration, How, NoiseFrom, collect_options
@@ -36,6 +38,8 @@ LEAST_EPSILON = 1e-6
 """Below it nothing is learned, and the numbers of a plan leave the range of floats."""
 USUAL_DELTA = 1e-6
 """The default where people are few enough, or not declared."""
+HIGH = 0.75
+"""Of the scale: where a rating may well be a like, for an example."""
 
 
 def check(
@@ -341,3 +345,49 @@ def _envelope(order: Order, budget: Budget) -> Event:
     if budget.delta > 0:
         return Reserve(name="plan", mu=gaussian_mu(budget.epsilon, budget.delta))
     return Reserve(name="plan", epsilon=budget.epsilon)
+
+
+# What likes are to a method, said before anything is charged.
+
+
+def check_schema(order: Order, schema: Schema) -> None:
+    """Refuse data of which a method could learn nothing, or by whose values a promise would
+    fail."""
+    check_likes(order, schema)
+    liked = schema.positive is not None
+    check_values(
+        order,
+        positive=liked and (schema.source != LIKES or order.unit == "value"),
+        absent=schema.absent,
+    )
+
+
+def check_likes(order: Order, schema: Schema) -> None:
+    """Refuse a method of ratings where a table has none: every like is the same rating to
+    it, so all that it is charged for is noise."""
+    name = order.method.name
+    if schema.source != LIKES or name not in METHODS or name in OF_LIKES:
+        return
+    raise SettingError(
+        f"{name} learns from ratings, and these are likes: to it they are all the same",
+        remedy=f"use --method {DEFAULT_POSITIVE}, or another of {', '.join(OF_LIKES)}",
+    )
+
+
+def of_high_ratings(method: Method, schema: Schema) -> str:
+    """Warning where method and ratings do not fit: every row would count as a like, or only high
+    ratings are given to a method that learns how high they are. Empty where they fit."""
+    if schema.positive is None and method.name == DEFAULT_POSITIVE:
+        threshold = round(schema.low + HIGH * (schema.high - schema.low))
+        return (
+            f"{method.name} learns what is liked, and counts every row as a like, however low "
+            f"its rating: give the least rating that is one, such as --positive {threshold}"
+        )
+    if schema.positive is None or method.name not in METHODS:
+        return ""
+    if method.name in OF_LIKES:
+        return ""
+    return (
+        f"{method.name} learns how high ratings of {schema.positive:g} and more are, and not "
+        f"what is liked: for lists of likes use --method {DEFAULT_POSITIVE}"
+    )

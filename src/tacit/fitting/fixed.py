@@ -15,7 +15,7 @@ from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
-from tacit.ledger.statement.schedule import Schedule
+from tacit.ledger.statement.statement import Schedule
 from tacit.rounds.calendar import Calendar
 
 FORMAT = 1

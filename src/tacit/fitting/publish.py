@@ -13,15 +13,14 @@ from tacit.fitting.personal import WORDS as ASKED_LESS
 from tacit.fitting.start import describe_start, with_earlier
 from tacit.ledger.account.event import EvaluationEvent, Event
 from tacit.ledger.statement import words
-from tacit.ledger.statement.trust import Honesty
+from tacit.ledger.statement.statement import Honesty
 from tacit.methods import origin
 from tacit.methods.base import Public
 from tacit.rounds.plan import Plan
 
 if TYPE_CHECKING:
     from tacit.fitting.charge import Payment
-    from tacit.ledger.statement.schedule import Schedule
-    from tacit.ledger.statement.statement import Statement
+    from tacit.ledger.statement.statement import Schedule, Statement
     from tacit.model.shared import Shared
 
 

@@ -14,20 +14,17 @@ from tacit.data.ratings import Ratings
 from tacit.engine import make_engine
 from tacit.engine.blocks import fingerprint
 from tacit.errors import SettingError
-from tacit.fitting.align import align
 from tacit.fitting.charge import pay, settle_or_warn, stays_charged
-from tacit.fitting.check import check
-from tacit.fitting.count import Counting, known_people
-from tacit.fitting.likes import check_schema
+from tacit.fitting.check import check, check_schema
 from tacit.fitting.location import check_place
 from tacit.fitting.order import Order
 from tacit.fitting.personal import check_lessens, check_named, weights_of
-from tacit.fitting.planned import Planned
-from tacit.fitting.price import Priced, facts, priced, seen_pattern
+from tacit.fitting.price import Counting, Planned, Priced, facts, known_people, priced, seen_pattern
 from tacit.fitting.public_prior import check_beside, known_of
 from tacit.fitting.publish import StatementInputs, purpose, signed
 from tacit.fitting.rehearse import Rehearsed, rehearse_once
 from tacit.fitting.rehearse import rehearse as rehearse_plan
+from tacit.fitting.start import align
 from tacit.fitting.trained import Watch, kept_people, owners_model
 from tacit.kernels.pools import one_blas_thread
 from tacit.ledger.account.event import Event

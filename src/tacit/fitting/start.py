@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.data.catalogue import Catalogue
+from tacit.data.schema import Schema
+from tacit.engine.base import Engine
 from tacit.errors import SettingError
 from tacit.fitting.order import Order
 
 if TYPE_CHECKING:
     from tacit.data.held_out import HeldOut
     from tacit.data.ratings import Ratings
-    from tacit.data.schema import Schema
     from tacit.engine.spark.table import SparkRatings
     from tacit.ledger.book.entry import Entry
     from tacit.methods.base import Method
@@ -183,3 +184,23 @@ def both_catalogues(
     return merge(
         first, second, [row for row, name in enumerate(second.ids) if name not in first.index]
     )
+
+
+# Over which items a fit is: a public catalogue, that of the model it starts from, or the ids
+# that stand in the ratings.
+
+
+def align(
+    order: Order,
+    schema: Schema,
+    ratings: Ratings | SparkRatings,
+    items: Catalogue | None,
+    engine: Engine,
+) -> Catalogue:
+    """The catalogue of the fit; the engine's ratings are put over its rows."""
+    catalogue = items or Catalogue(ratings.items)
+    if order.start is not None:
+        start = order.start.shared
+        catalogue = both_catalogues(order.method, schema, start, items, ratings)
+    engine.align(catalogue)
+    return catalogue

@@ -1,5 +1,5 @@
 """The personal Gaussian model where ratings of one day share a shift:
-`tacit.model.person.days` is the numpy twin.
+`tacit.model.person.gaussian` is the numpy twin.
 
 The shift of a day is N(0, day) and is integrated out. With P the sum of precisions over a
 day's cells, s that of precision x loading, t that of precision x residual, and c = day / (1

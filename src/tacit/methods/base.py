@@ -9,13 +9,13 @@ calibration instead, which is found when it is needed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +23,33 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tacit.data.catalogue import Catalogue
 from tacit.data.schema import Schema
-from tacit.errors import ArgumentError, SettingError
+from tacit.errors import ArgumentError, SettingError, UnfittedError
 from tacit.methods.refine.public_prior import Known
-from tacit.methods.verbs import Verbs
 from tacit.model.shared import Shared
+from tacit.page import escaped
 from tacit.rounds.options import NAMES, Calibration, How, What, signature
 from tacit.rounds.pattern import Pattern
 from tacit.rounds.plan import Budget, Plan
 from tacit.rounds.round import AnyState
 from tacit.rounds.state import State
 from tacit.units import Unit
-from tacit.validation import by_name, near, plain_requirement
+from tacit.validation import by_name, near, plain_requirement, unknown_name
 
 if TYPE_CHECKING:
     from tacit.data.reading.assemble import Duplicates
     from tacit.data.reading.columns import Columns
+    from tacit.ledger.statement.statement import Statement
     from tacit.model.model import Model
     from tacit.model.person.base import PersonalModel
+    from tacit.model.person.ratings import OwnRatings
+    from tacit.model.person.results import (
+        Explanation,
+        Listed,
+        Prediction,
+        Recommendation,
+        Similar,
+        UnknownItem,
+    )
 
 
 class Settings(BaseModel):
@@ -76,7 +86,7 @@ class Public:
     @property
     def people(self) -> float:
         """How many people the plan is for: declared, seen or counted before it is made
-        (`tacit.fitting.count`). Without noise any number is enough."""
+        (`tacit.fitting.price`). Without noise any number is enough."""
         if self.schema.users is not None:
             return float(self.schema.users)
         if self.budget is None:
@@ -135,6 +145,119 @@ class Form(ABC):
         For the owner's evaluation alone: it is never part of a model.
         """
         return None
+
+
+# What a fitted method answers: the verbs of the model that its fit made.
+
+
+class Verbs:
+    """A fitted method and `tacit.load(...)` have the same ones."""
+
+    model_: Model
+
+    @property
+    def fitted(self) -> Model:
+        """The model, once `fit` has made it."""
+        if "model_" not in vars(self):
+            raise UnfittedError("this model is not fitted yet", remedy="call fit first")
+        return self.model_
+
+    @property
+    def statement_(self) -> Statement:
+        """What was promised, to whom, by which mechanism."""
+        return self.fitted.statement
+
+    @property
+    def score(self) -> NoReturn:
+        """What a search of scikit-learn asks for unless it is given a scorer: refused before
+        the first of its fits is charged."""
+        raise SettingError(
+            "a recommender has no score of its own: a search would charge every fit",
+            remedy="choose settings by tacit.tune, which is charged once, or compare them by "
+            "tacit.evaluate, for the owner only; give scoring=FUNCTION to search all the same",
+        )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """A name that is not there; a property of a model comes here unfitted."""
+            if name.startswith("__"):
+                raise AttributeError(name)
+            if name == "model_" or hasattr(type(self), name):
+                raise UnfittedError("this model is not fitted yet", remedy="call fit first")
+            raise unknown_name(type(self).__name__, name, dir(self))
+
+    def __dir__(self) -> list[str]:
+        """All names that can be had."""
+        return [name for name in super().__dir__() if name != "score"]
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn (1.6 or newer) asks of an estimator; it is not imported before."""
+        tags = import_module("sklearn.utils")
+        return tags.Tags(
+            estimator_type=None,
+            target_tags=tags.TargetTags(required=False),
+            input_tags=tags.InputTags(two_d_array=False, dict=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` has made a model."""
+        return "model_" in vars(self)
+
+    def _repr_html_(self) -> str:
+        html = f"<p><code>{escaped(self)}</code></p>"
+        if "model_" in vars(self):
+            html += self.fitted._repr_html_()
+        return html
+
+    @by_name
+    def find(self, text: str) -> int | UnknownItem:
+        """The row of an item by id, or by title with or without its year."""
+        return self.fitted.find(text)
+
+    @by_name
+    def recommend(
+        self,
+        ratings: OwnRatings | None = None,
+        n: int = 10,
+        *,
+        by: str | None = None,
+        only: Iterable[str] | None = None,
+        exclude: Iterable[str] | None = None,
+        reasons: int = 2,
+    ) -> Listed[Recommendation]:
+        """The best n items that this person has not rated, from her own ratings; without
+        any, everybody's list."""
+        return self.fitted.recommend(ratings, n, by=by, only=only, exclude=exclude, reasons=reasons)
+
+    @by_name
+    def predict(
+        self, ratings: OwnRatings, items: Sequence[str] | None = None
+    ) -> Listed[Prediction]:
+        """Expected ratings with standard errors, of all items unless some are named."""
+        return self.fitted.predict(ratings, items)
+
+    @by_name
+    def explain(self, ratings: OwnRatings, item: str) -> Explanation:
+        """Which of a person's own ratings speak for this item, and how much."""
+        return self.fitted.explain(ratings, item)
+
+    @by_name
+    def similar(self, item: str, n: int = 10) -> Listed[Similar]:
+        """The items most like this one, closest first."""
+        return self.fitted.similar(item, n)
+
+    @by_name
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model as arrays and JSON, whole or not at all."""
+        self.fitted.save(path, overwrite=overwrite)
+
+    @by_name
+    def export(
+        self, path: str | Path, *, similarities: bool = False, overwrite: bool = False
+    ) -> None:
+        """Write the item arrays for other systems, as .npz or .parquet by the name."""
+        self.fitted.export(path, similarities=similarities, overwrite=overwrite)
 
 
 class Method(What, How, Verbs, ABC):

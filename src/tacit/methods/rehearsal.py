@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.bound.base import GramBound, Rows
-from tacit.bound.check import bounded, check_rows
+from tacit.bound.base import GramBound, Rows, bounded, check_rows
 from tacit.data.catalogue import Catalogue
 from tacit.data.ratings import Ratings
 from tacit.data.schema import Schema

@@ -30,7 +30,7 @@ STRENGTHS = np.geomspace(1e-3, 1e3, 25)
 BY_ITEM = ("baseline", "loadings", "variance", "weight")
 """Arrays with one row an item, which an extension appends to."""
 EXTENDED = "extended"
-"""The setting that lists the extensions of a model: what `tacit.model.lineage` needs to cut
+"""The setting that lists the extensions of a model: what `tacit.model.verify` needs to cut
 the earlier models out of it."""
 LEAST_FREE = 1e-3
 """Share of the items that a ridge leaves free, at least: cross-validation divides by it."""

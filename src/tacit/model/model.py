@@ -15,10 +15,20 @@ from tacit.errors import DataError, SettingError
 from tacit.model.export import Written
 from tacit.model.person import rank
 from tacit.model.person.base import Own, PersonalModel, answering, personal_model, sensible
-from tacit.model.person.names import find_item, find_row, label, row_of
-from tacit.model.person.notes import tell_own, tell_unrated, tell_user_factors
-from tacit.model.person.ratings import OwnRatings, UserRatings, given_ratings, likes, on_scale
-from tacit.model.person.reasons import shares_of_features
+from tacit.model.person.ratings import (
+    OwnRatings,
+    UserRatings,
+    find_item,
+    find_row,
+    given_ratings,
+    label,
+    likes,
+    on_scale,
+    row_of,
+    tell_own,
+    tell_unrated,
+    tell_user_factors,
+)
 from tacit.model.person.results import (
     Explanation,
     Listed,
@@ -27,6 +37,7 @@ from tacit.model.person.results import (
     Share,
     Similar,
     UnknownItem,
+    shares_of_features,
 )
 from tacit.model.shared import Shared, load_shared
 from tacit.page import escaped

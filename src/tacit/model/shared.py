@@ -26,8 +26,7 @@ from tacit.data.catalogue import LONGEST, MOST_FEATURES, Catalogue, catalogue_fa
 from tacit.data.schema import Schema
 from tacit.errors import DataError, ModelError, SettingError, StorageError, reason
 from tacit.model.folder import DEEPEST, damaged, is_number, is_text, plain_value, read_folder
-from tacit.model.person.base import personal_class
-from tacit.model.person.needs import Unfit, check_needs
+from tacit.model.person.base import Unfit, check_needs, personal_class
 from tacit.publication import (
     LAST,
     Files,

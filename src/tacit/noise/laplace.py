@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.noise.bits import Bits
-from tacit.noise.draw import draw
-from tacit.noise.strips import table
+from tacit.noise.strips import draw, table
 
 
 def discrete_laplace(

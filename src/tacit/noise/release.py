@@ -83,7 +83,7 @@ def release(name: str, sums: NDArray[np.int64], steps: int, charge: Charge) -> R
 def draw_trials(name: str, charge: Charge) -> tuple[int, ...]:
     """Which candidate each trial of a paid selection takes: as many as its law draws, each
     uniform. How many there are is secret, as noise is."""
-    from tacit.noise.trials import trials
+    from tacit.noise.selection import trials
 
     event = charge.draw(name)
     if not isinstance(event, TuningEvent):

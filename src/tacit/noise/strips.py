@@ -38,14 +38,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import SettingError
-from tacit.noise.bits import Bits
+from tacit.errors import Failure, SettingError
+from tacit.noise.bits import Bits, fresh
 from tacit.noise.coin import below, exp_coin, geometric
 from tacit.noise.interval import Interval, exp_minus_rational, one_minus_exp, over, times
 
 Law = Literal["gaussian", "laplace"]
 MIN_SCALE, MAX_SCALE = 2.0**-10, 2.0**50
-
 _PRECISION = 192
 _COLUMN_BITS = 10
 _COIN_BITS = 32
@@ -53,6 +52,8 @@ _SQUEEZE_BITS = 21
 _COLUMNS, _TOTAL = 1 << _COLUMN_BITS, 1 << (_COLUMN_BITS + _COIN_BITS)
 _STRIPS_PER_SCALE: dict[Law, int] = {"gaussian": 64, "laplace": 23}
 _REACH: dict[Law, float] = {"gaussian": 7.0, "laplace": 22.0}
+_CHUNK_WORDS = 1 << 15
+_THREAD_DRAWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -215,3 +216,79 @@ def _alias(weights: list[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint16]]:
             small.append(large.pop())
     # What is left is exactly full: such a column is its own alias, whatever its threshold.
     return threshold, alias
+
+
+# Draws from a table of strips: the loop around the compiled one, over chunks of bits and
+# threads.
+
+
+def draw(
+    strips: Strips, n: int, bits: Bits | None = None, threads: int = 1, margin: float | None = None
+) -> NDArray[np.int64]:
+    """`n` draws from a table. With several threads each has bits of its own, fresh from the system.
+
+    `margin` may be raised (never lowered) in tests, to send more draws down the exact path.
+    """
+    from tacit.noise import kernels
+
+    if n < 0 or threads < 1:
+        raise SettingError(
+            "a number of draws or threads is negative",
+            remedy="ask for at least 0 draws and 1 thread",
+        )
+    out = np.empty(n, dtype=np.int64)
+    margin = kernels.MARGIN if margin is None else max(margin, kernels.MARGIN)
+    parts = min(threads, 1 + n // _THREAD_DRAWS)
+    if parts == 1:
+        _fill(strips, out, bits or fresh(), margin)
+        return out
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(parts) as pool:
+        for future in [
+            pool.submit(_fill, strips, part, fresh(), margin) for part in np.array_split(out, parts)
+        ]:
+            future.result()
+    return out
+
+
+def _fill(strips: Strips, out: NDArray[np.int64], bits: Bits, margin: float) -> None:
+    from tacit.noise import kernels
+
+    event = np.zeros(4, dtype=np.int64)
+    at, n = 0, out.size
+    while at < n:
+        words = bits.words(min(_CHUNK_WORDS, 3 * (n - at) + 16))
+        word, stuck = 0, True
+        while stuck:
+            reached = kernels.strip_draws(
+                words,
+                out,
+                at,
+                word,
+                strips.log_width,
+                strips.threshold,
+                strips.alias,
+                strips.squeeze,
+                strips.top,
+                strips.slope,
+                strips.curve,
+                strips.strips,
+                strips.strips + 1,
+                margin,
+                event,
+            )
+            at, word = reached[:2]
+            stuck = reached[2]
+            if stuck:
+                negative = bool(event[2])
+                magnitude = strips.settle(int(event[0]), int(event[1]), int(event[3]), bits)
+                if magnitude is None or (magnitude == 0 and negative):
+                    continue
+                if magnitude >= 1 << 63:
+                    raise Failure(
+                        "a noise draw does not fit 64 bits (chance below exp(-8192)); "
+                        "nothing was released"
+                    )
+                out[at] = -magnitude if negative else magnitude
+                at += 1

@@ -12,28 +12,30 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi import Path as Part
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from tacit.data.catalogue import bare_title, fold
 from tacit.errors import TacitError, UsageError
 from tacit.ledger.software import software
+from tacit.model.model import Model, Recommendation
 from tacit.serving.compact import Precision
 from tacit.serving.front import Front
-from tacit.serving.http.answer import plain
+from tacit.serving.http.answer import Asset, Variants, plain
 from tacit.serving.http.headers import check_origin, security
 from tacit.serving.http.watch import LOG, Metrics, log
-from tacit.serving.names import PageNames
+from tacit.serving.names import FRONT, PageNames, with_names
 from tacit.serving.officer import Officer, add_officer
-from tacit.serving.recommend import Question, Recommended, answer
 from tacit.serving.shelf import PACKED, Shelf, name_sources
 from tacit.serving.statements import HTML, JSON, TEXT
-from tacit.serving.static import page_files
 
 WATCH_SECONDS = 2.0
 """Between two looks at the folders of the models."""
@@ -41,6 +43,22 @@ AT_ONCE = 4
 """Lists that are computed at once for `/recommend`; more wait."""
 Name = Annotated[str, Part(max_length=200, description="a model of the list")]
 Digest = Annotated[str, Part(pattern="^[0-9a-f]{64}$", description="SHA-256 of the bytes")]
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".webmanifest": "application/manifest+json",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+}
+REACH_80 = 1.2815515655446004
+"""Standard deviations on each side of an interval that holds 80 %."""
+MOST_RATINGS = 2_000
+ItemName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 @dataclass(frozen=True)
@@ -244,7 +262,7 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
         if served is None:
             raise HTTPException(404, "there is no such model")
         async with slots:
-            recommended = await asyncio.to_thread(answer, name, served.model, question)
+            recommended = await asyncio.to_thread(answer_question, name, served.model, question)
         response.headers["cache-control"] = "no-store"
         return recommended
 
@@ -262,3 +280,131 @@ def _add_recommend(app: FastAPI, shelf: Shelf) -> None:
     @app.post("/models/{name}/recommend", summary="a list by a model", responses=refusals)
     async def by_name(name: Name, question: Question, response: Response) -> Recommended:
         return await listed(name, question, response)
+
+
+# The files of the page, read once into memory.
+#
+# `scripts/page` builds them from the sources in `web/`; a server only reads and sends them.
+
+
+def web_folder() -> Path:
+    """Where the installed page is."""
+    return Path(str(files("tacit.serving"))) / "web"
+
+
+def read_page(folder: Path, names: PageNames | None = None) -> dict[str, bytes]:
+    """What a browser may get of a folder, by name, with the owner's words if there are any."""
+    files = dict[str, bytes]()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if path.is_file() and path.suffix in KINDS and not hidden:
+            files[name.as_posix()] = path.read_bytes()
+    return files if names is None else with_names(files, names)
+
+
+def page_files(
+    folder: Path | None = None, names: PageNames | None = None
+) -> dict[str, Asset | Variants]:
+    """Every file of the page by its address; the front page also at `/`."""
+    assets: dict[str, Asset | Variants] = {
+        f"/{name}": Asset("page", KINDS[Path(name).suffix], body)
+        for name, body in sorted(read_page(folder or web_folder(), names).items())
+    }
+    if f"/{FRONT}" in assets:
+        assets["/"] = assets[f"/{FRONT}"]
+    style = Path(str(files("tacit.serving"))) / "pages" / "plain.css"
+    assets["/plain.css"] = Asset("page", KINDS[".css"], style.read_bytes())
+    return assets
+
+
+# `POST /recommend`, for clients that choose to send their ratings: none is kept or logged.
+#
+# It is off unless asked for: the page never uses it, and what it is sent has left its owner's
+# device.
+
+
+class Rated(BaseModel):
+    """One own rating. Of a model of likes the value may be left out."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    item: ItemName
+    """The id, or the title."""
+    rating: float | None = None
+
+
+class Question(BaseModel):
+    """What a client asks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ratings: list[Rated] = Field(max_length=MOST_RATINGS)
+    n: int = Field(10, ge=1, le=200)
+    by: Literal["rating", "liked", "explore"] | None = None
+    exclude: list[ItemName] = Field([], max_length=MOST_RATINGS)
+
+
+class Line(BaseModel):
+    """One item of the list; `low` and `high` hold a new rating with chance 80 %. A model of
+    likes expects no rating: null."""
+
+    item: str
+    title: str
+    rating: float | None
+    error: float | None
+    low: float | None
+    high: float | None
+    score: float
+    because: list[str]
+
+
+class Recommended(BaseModel):
+    """A list, and what the model does not know."""
+
+    model: str
+    recommendations: list[Line]
+    unknown: list[str]
+
+
+def answer_question(name: str, model: Model, question: Question) -> Recommended:
+    """From the published model and these ratings alone."""
+    rated = list[tuple[str, float | None, None, None]]()
+    unknown = list[str]()
+    for rating in question.ratings:
+        if _is_in_model(model, rating.item):
+            rated.append((rating.item, rating.rating, None, None))
+        else:
+            unknown.append(rating.item)
+    user_ratings = model.own(rated).own
+    exclude = [item for item in question.exclude if _is_in_model(model, item)]
+    lines = model.recommend_own(user_ratings, question.n, by=question.by, exclude=exclude)
+    return Recommended(
+        model=name, recommendations=[_line(model, line) for line in lines], unknown=unknown
+    )
+
+
+def _is_in_model(model: Model, text: str) -> bool:
+    """Without a search for what looks alike, which would cost a server too much."""
+    catalogue = model.shared.catalogue
+    titles = catalogue.by_title
+    return text in catalogue.index or fold(text) in titles or fold(bare_title(text)) in titles
+
+
+def _line(model: Model, line: Recommendation) -> Line:
+    schema = model.shared.schema
+    low = high = None
+    if line.rating is not None and line.error is not None:
+        reach = REACH_80 * line.error
+        low = max(line.rating - reach, schema.low)
+        high = min(line.rating + reach, schema.high)
+    return Line(
+        item=line.item,
+        title=line.title,
+        rating=line.rating,
+        error=line.error,
+        low=low,
+        high=high,
+        score=line.score,
+        because=list(line.because),
+    )

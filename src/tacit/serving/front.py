@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tacit.serving.http.answer import Answered, Headers, plain
 from tacit.serving.http.bodies import BodyLimits, Refused, whole_body
-from tacit.serving.http.pieces import in_pieces
+from tacit.serving.http.plain import in_pieces
 from tacit.serving.http.watch import Metrics, log
 from tacit.serving.shelf import Shelf
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from tacit.auditing.hunt import hunt
 from tacit.noise.bits import _inject as inject_bits
-from tacit.testing.book import BookTests
+from tacit.testing.book import BookTests, PeopleTests
 from tacit.testing.engine import EngineTests
-from tacit.testing.method import MethodTests
-from tacit.testing.people import PeopleTests
-from tacit.testing.per_person import AloneTests, broken, depends_on_others, not_alone
+from tacit.testing.method import AloneTests, MethodTests, broken, depends_on_others, not_alone
 from tacit.testing.sampler import SamplerTests
 
 __all__ = [

@@ -12,9 +12,12 @@ pa = pytest.importorskip("pyarrow")
 from tacit.data.ratings import Notes  # noqa: E402
 from tacit.data.schema import Schema  # noqa: E402
 from tacit.engine.spark.code import UNLISTED, Code, IdRows  # noqa: E402
-from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.keys import cell_words, digests, secret_words  # noqa: E402
-from tacit.engine.spark.pack import Pack, whole_people  # noqa: E402
+from tacit.engine.spark.pack import (  # noqa: E402
+    Crowded,
+    Pack,
+    whole_people,
+)
 from tacit.engine.spark.scatter import _bytes_of  # noqa: E402
 from tacit.engine.spark.table import PackedBlocks, SparkRatings  # noqa: E402
 from tacit.engine.spark.wire import (  # noqa: E402

@@ -13,9 +13,11 @@ pa = pytest.importorskip("pyarrow")
 
 from tacit.data.held_out import HeldOut  # noqa: E402
 from tacit.engine.spark.code import Code  # noqa: E402
-from tacit.engine.spark.crowd import Crowded  # noqa: E402
 from tacit.engine.spark.lists import Listing  # noqa: E402
-from tacit.engine.spark.pack import Pack  # noqa: E402
+from tacit.engine.spark.pack import (  # noqa: E402
+    Crowded,
+    Pack,
+)
 from tacit.engine.spark.scatter import Scatter  # noqa: E402
 from tacit.engine.spark.scores import Judge  # noqa: E402
 from tacit.engine.spark.wire import BLOCK, batches_of, rows_of  # noqa: E402

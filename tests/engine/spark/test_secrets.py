@@ -11,9 +11,9 @@ import pytest
 from tacit.bound import RowClip
 from tacit.data.schema import Schema
 from tacit.engine.spark import table
-from tacit.engine.spark.crowd import Crowded
 from tacit.engine.spark.engine import Spark
 from tacit.engine.spark.keys import digests
+from tacit.engine.spark.pack import Crowded
 from tacit.engine.spark.scatter import places_for
 from tacit.engine.spark.work import Keys, Partition
 from tacit.methods.first_order.rounds import cell_rows

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tacit.methods.refine import spectrum_full
-from tacit.methods.refine.spectrum import noise_edge, shrink_spectrum
-from tacit.methods.refine.spectrum_full import shrink_whole_spectrum
+from tacit.methods.refine import spectrum
+from tacit.methods.refine.spectrum import noise_edge, shrink_spectrum, shrink_whole_spectrum
 
 Array = NDArray[Any]
 SIZE = 300
@@ -84,7 +83,7 @@ def test_without_noise_or_with_too_many_rows_it_is_the_plain_rule(
     plain = shrink_spectrum(truth, 0.0, 2)
     found = shrink_whole_spectrum(truth, 0.0, 2)
     np.testing.assert_array_equal(found.values, plain.values)
-    monkeypatch.setattr(spectrum_full, "LARGEST", SIZE - 1)
+    monkeypatch.setattr(spectrum, "LARGEST", SIZE - 1)
     noisy = planted(6, np.array([3 * EDGE])) + symmetric_noise(6)
     np.testing.assert_array_equal(
         shrink_whole_spectrum(noisy, SD, 9).values, shrink_spectrum(noisy, SD, 9).values

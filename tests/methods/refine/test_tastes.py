@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.covariance_factors import KEPT, covariance_factors, shared_scatter
-from tacit.methods.refine.spectrum_items import Profile
+from tacit.methods.refine.spectrum_items import KEPT, Profile, covariance_factors, shared_scatter
 from tacit.methods.refine.user_factors import (
     Axes,
     UserFactorEvidence,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tacit.methods.refine.choose import Revealed, candidates, choose
-from tacit.methods.refine.widths import AS_IS, KEPT, expected, widths
+from tacit.methods.refine.choose import AS_IS, KEPT, Revealed, candidates, choose, expected, widths
 
 GROUPS = np.array([0, 1, 2, 2, AS_IS])
 TRIALS = candidates(GROUPS)[1:]

@@ -8,7 +8,7 @@ import pytest
 from tacit import Bayes, sample, sample_catalogue
 from tacit.data.catalogue import Catalogue
 from tacit.fitting.run import trial
-from tacit.model.person.reasons import by_features
+from tacit.model.person.results import by_features
 
 
 @pytest.fixture

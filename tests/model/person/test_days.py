@@ -14,9 +14,7 @@ from tacit.evaluation.sweep import measure
 from tacit.fitting.run import trial
 from tacit.model.person import gaussian
 from tacit.model.person.base import Own
-from tacit.model.person.days import DAY, SECONDS, Daily, daily
-from tacit.model.person.gaussian import GaussianModel
-from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.gaussian import DAY, SECONDS, Daily, GaussianModel, GaussianPersonal, daily
 
 ITEMS, WIDTH = 30, 4
 

@@ -9,10 +9,16 @@ import pytest
 
 from tacit.data.features import design
 from tacit.methods.first_order.choice import left_out_rows
-from tacit.methods.first_order.item_factors import FEATURES, loadings
+from tacit.methods.first_order.rounds import FEATURES, loadings
 from tacit.methods.refine.choose import COVER_WEIGHT, NOMINAL, REACH
-from tacit.model.person.gaussian import GaussianModel, fold_in, influence, predict, predict_cells
-from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.gaussian import (
+    GaussianModel,
+    GaussianPersonal,
+    fold_in,
+    influence,
+    predict,
+    predict_cells,
+)
 
 ITEMS, WIDTH = 60, 5
 

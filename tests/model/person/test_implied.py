@@ -11,9 +11,17 @@ import pytest
 
 from tacit.model.person import gaussian
 from tacit.model.person.base import Cells, Own
-from tacit.model.person.days import DAY, SECONDS, Daily, daily, day_of
-from tacit.model.person.gaussian import IMPLICIT_MORE, TYPICAL, UNSURE
-from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.gaussian import (
+    DAY,
+    IMPLICIT_MORE,
+    SECONDS,
+    TYPICAL,
+    UNSURE,
+    Daily,
+    GaussianPersonal,
+    daily,
+    day_of,
+)
 from tacit.model.person.staged_neighbours import FactorNeighbours
 
 ITEMS, WIDTH, NOISE = 40, 4, 0.7

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.model.person.base import Own, personal_class
-from tacit.model.person.gaussian_personal import GaussianPersonal
+from tacit.model.person.gaussian import GaussianPersonal
 from tacit.model.person.rank import order_scores, top
 
 ITEMS, PEOPLE, RATED, PLACES = 400, 300, 30, 20

@@ -29,7 +29,6 @@ from tacit.noise.release import Charge, NoNoise
 from tacit.rounds.loop import passed_over
 from tacit.rounds.round import AnyState, Released, Round
 
-NAME = "chosen state"
 DEVICES = ("federated", "simulate", "local")
 Heard = list[dict[str, Released]]
 TURN = 130.0
@@ -46,10 +45,10 @@ class AskedRounds:
     states: Sequence[AnyState]
 
 
-def attack(exhibit: Exhibit) -> Cell:
+def chosen_state(exhibit: Exhibit) -> Cell:
     """Guess the coins of single canaries from the sums of a server that chooses the state."""
     if not set(DEVICES) & set(exhibit.kind.engines):
-        return exhibit.skip(NAME, "no devices take part: a curator holds the ratings")
+        return exhibit.skip("chosen state", "no devices take part: a curator holds the ratings")
     target = exhibit.target
     method = exhibit.method
     quiet = target.calibration == "none"
@@ -75,7 +74,7 @@ def attack(exhibit: Exhibit) -> Cell:
                 continue
             weight = max(released[part.name].sd, TINY) ** -2
             scores += weight * ((released_rows - false_rows) * (true_rows - false_rows)).sum(axis=1)
-    return exhibit.guessed(NAME, scores, stage.singles, box="white")
+    return exhibit.guessed("chosen state", scores, stage.singles, box="white")
 
 
 def by_choice(exhibit: Exhibit, round_: Round, probes: AskedRounds, released: Released) -> Floats:

@@ -18,13 +18,11 @@ from tacit.errors import BudgetError
 from tacit.ledger.book.book import Book, Receipt, open_book
 from tacit.notices import unnoted
 
-NAME = "ledger rollback"
 
-
-def attack(exhibit: Exhibit) -> Cell:
+def ledger_rollback(exhibit: Exhibit) -> Cell:
     """Charge the method's own events twice, with the old book back in between."""
     if not exhibit.events:
-        return exhibit.skip(NAME, "a twin is booked nowhere and says NOT PRIVATE")
+        return exhibit.skip("ledger rollback", "a twin is booked nowhere and says NOT PRIVATE")
     target = exhibit.target
     with tempfile.TemporaryDirectory() as folder, unnoted():
         path, backup = Path(folder, "book.sqlite"), Path(folder, "old")
@@ -34,7 +32,9 @@ def attack(exhibit: Exhibit) -> Cell:
         try:
             receipt = charged(exhibit, book)
         except BudgetError:
-            return make_finding(target, NAME, 0.0, note="refused: nothing bounds it under a cap")
+            return make_finding(
+                target, "ledger rollback", 0.0, note="refused: nothing bounds it under a cap"
+            )
         note, leak = "a second charge was admitted under the cap", True
         try:
             charged(exhibit, book)
@@ -43,7 +43,7 @@ def attack(exhibit: Exhibit) -> Cell:
             charged(exhibit, book)
             leak = book.contains(receipt.hash)
             note = "the statement made since is not in the old book"
-    return make_finding(target, NAME, 0.0, leak=leak, note=note)
+    return make_finding(target, "ledger rollback", 0.0, leak=leak, note=note)
 
 
 def charged(exhibit: Exhibit, book: Book) -> Receipt:

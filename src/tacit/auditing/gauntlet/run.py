@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import get_args
 
+from tacit.auditing.gauntlet.drawing import floating_point, fork_and_replay, timing
 from tacit.auditing.gauntlet.exhibit import Cell, Exhibit, Skipped
-from tacit.auditing.gauntlet.registry import ATTACKS
+from tacit.auditing.gauntlet.published import (
+    changed_lists,
+    cohorts,
+    existence,
+    linkage,
+    membership,
+    raw_means,
+    reconstruction,
+    refreshes,
+)
+from tacit.auditing.gauntlet.raifle import chosen_state
+from tacit.auditing.gauntlet.rollback import ledger_rollback
 from tacit.auditing.verdict import MISTAKE, AttackFinding, Calibration, Target
 from tacit.methods import METHODS, find
 from tacit.units import Unit
@@ -17,6 +29,25 @@ QUICK = ("bias", "bayes", "ease", "svd-gradient", "pnbm-sgd", "one-bit")
 """One of each family: those that are run in a minute."""
 CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
 Progress = Callable[[int, int, str], None]
+# All attacks of the gauntlet by name, in the order of the table.
+
+
+ATTACKS: dict[str, Callable[[Exhibit], Cell]] = {
+    "linkage": linkage,
+    "lists that change": changed_lists,
+    "membership": membership,
+    "reconstruction": reconstruction,
+    "raw means": raw_means,
+    "existence": existence,
+    "refreshes": refreshes,
+    "cohorts": cohorts,
+    "chosen state": chosen_state,
+    "floating point": floating_point,
+    "fork and replay": fork_and_replay,
+    "ledger rollback": ledger_rollback,
+    "timing": timing,
+}
+"""An attack is a function of an exhibit: a finding, or why it does not apply."""
 
 
 def run(

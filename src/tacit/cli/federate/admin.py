@@ -32,7 +32,7 @@ task_option = click.option(
 @json_option
 def listed(as_json: bool, **o: Any) -> None:
     """The trainings of a recommender, or the rounds of an aggregator."""
-    from tacit.federation.server.control import trainings
+    from tacit.federation.server.training import trainings
     from tacit.federation.server.uploads import standing
 
     store = open_store(o)
@@ -57,7 +57,7 @@ def listed(as_json: bool, **o: Any) -> None:
 def _order(o: dict[str, Any], name: str, value: str) -> None:
     """Give a recommender an order for a training."""
     from tacit.errors import SettingError
-    from tacit.federation.server import control
+    from tacit.federation.server import training
 
     if o["role"] != "recommender":
         raise SettingError(
@@ -65,11 +65,11 @@ def _order(o: dict[str, Any], name: str, value: str) -> None:
         )
     store = open_store(o)
     try:
-        task = store.write_blocking(lambda s: control.find_training(s, o["task"]))
+        task = store.write_blocking(lambda s: training.find_training(s, o["task"]))
         if name == "retries":
-            store.write_blocking(lambda s: control.retry(s, task))
+            store.write_blocking(lambda s: training.retry_round(s, task))
         else:
-            store.write_blocking(lambda s: control.order(s, task, name, value))
+            store.write_blocking(lambda s: training.place_order(s, task, name, value))
     finally:
         store.close()
     note(f"ordered for the training {task[:12]}; obeyed within a second or two")

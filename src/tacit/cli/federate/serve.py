@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from tacit.cli.federate.secret import insecure_option, secret_in, token_file_option, token_of
 from tacit.cli.grouped import Command
 from tacit.cli.no_effect import refuse_no_effect
-from tacit.cli.options import F, proxies_option, several
-from tacit.cli.parse import parse_scale, parse_settings
+from tacit.cli.options import F, parse_scale, parse_settings, proxies_option, several
 from tacit.cli.show import say
 from tacit.errors import SettingError
 from tacit.rounds.options import NOISE_FROM
@@ -397,8 +396,7 @@ def location_of(o: dict[str, Any], role: str) -> str:
 
 def terms_of(o: dict[str, Any]) -> Terms:
     """On which devices enrol here."""
-    from tacit.federation.server.attest import Attest
-    from tacit.federation.server.enrolment import Terms
+    from tacit.federation.server.enrolment import Attest, Terms
 
     attest = Attest(o["attest"]) if o["attest"] else None
     return Terms(token_of(o), o["tickets"], attest)
@@ -437,9 +435,8 @@ def serve(app: PlainRoutes, o: dict[str, Any]) -> None:
 
     from tacit.federation.protocol.long_running import leave_what_is_loaded, take_short_turns
     from tacit.serving.http.crowd import ConnectionCrowd, make_room, most_connections
-    from tacit.serving.http.door import CountedServer
+    from tacit.serving.http.door import CountedServer, end_well
     from tacit.serving.http.headers import check_origin
-    from tacit.serving.http.stops import end_well
     from tacit.serving.http.watch import start_logs
 
     app.origins = frozenset(check_origin(address) for address in o["origins"])

@@ -18,12 +18,19 @@ from numpy.typing import NDArray
 
 from tacit.data.ratings import Ratings
 from tacit.engine.gram import BAND, check_memory
-from tacit.engine.spark.bands import AddBands, Products, rows_of_band
 from tacit.engine.spark.keys import fresh_key
 from tacit.engine.spark.session import cores_of, session, spark_errors
 from tacit.engine.spark.table import PARTITION, PackedBlocks, SparkRatings, let_go, spread
 from tacit.engine.spark.wire import ROW, SUM, WireRow, raise_fault, rows_of, unpack_arrays
-from tacit.engine.spark.work import InTurn, Keys, Limit, PartitionWork
+from tacit.engine.spark.work import (
+    AddBands,
+    InTurn,
+    Keys,
+    Limit,
+    PartitionWork,
+    Products,
+    rows_of_band,
+)
 from tacit.errors import Failure, SettingError
 from tacit.noise.release import Charge, GramRelease, release
 from tacit.rounds.options import How, Progress

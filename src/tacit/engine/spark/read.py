@@ -29,8 +29,7 @@ from tacit.data.reading.dialect import (
     misquoted,
 )
 from tacit.data.reading.written import DeclaredText
-from tacit.engine.spark.code import FAULT, IdRows
-from tacit.engine.spark.lines import LineRows
+from tacit.engine.spark.code import FAULT, IdRows, LineRows
 from tacit.engine.spark.session import session, spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.errors import DataError, SettingError

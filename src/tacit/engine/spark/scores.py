@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tacit.data.schema import Schema
-from tacit.engine.spark.crowd import Crowded
+from tacit.engine.spark.pack import Crowded
 from tacit.engine.spark.session import spark_errors
 from tacit.engine.spark.table import SparkRatings
 from tacit.engine.spark.wire import (

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
 from io import BytesIO, StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.atomic_write import open_atomic
 from tacit.errors import SettingError
 from tacit.page import escaped
 
@@ -50,9 +52,9 @@ DPI = 110
 """Of a picture in a notebook: sharp enough on most screens, and about 40 KB."""
 NOT_PRIVATE = "NOT PRIVATE · for the owner only"
 """Written inside every picture made from raw ratings, because pictures travel alone."""
-
 Draw = Callable[["Figure", bool], None]
 """Draws on an empty figure; told whether it is the narrow one."""
+FORMATS = ("svg", "png", "pdf")
 
 
 def plotting() -> Any:
@@ -210,3 +212,35 @@ def _inline(text: str, name: str, description: str) -> str:
         f'aria-label="{label}"><title>{label}</title>'
         f"{text[opening.end() :]}"
     )
+
+
+# Pictures and pages as files: whole or not at all.
+
+
+def check_picture(path: str) -> str:
+    """The format that a name ends in; refuse any other."""
+    ending = Path(path).suffix.lower().lstrip(".")
+    if ending not in FORMATS:
+        raise SettingError(
+            f"{path} does not end in .svg, .png or .pdf",
+            remedy="name the picture after its format",
+        )
+    return ending
+
+
+def save_figure(figure: Figure, path: str) -> None:
+    """In the format that the name ends in."""
+
+    ending = check_picture(path)
+    out = BytesIO()
+    stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    with plotting().rc_context({"svg.hashsalt": SALT}):
+        figure.savefig(out, format=ending, metadata=stamps[ending], facecolor="white", dpi=160)
+    write(path, out.getvalue())
+
+
+def write(path: str, content: bytes) -> None:
+    """Beside, then renamed."""
+    remedy = "name a folder that exists and may be written to"
+    with open_atomic(path, remedy=remedy) as file:
+        file.write(content)

@@ -7,23 +7,28 @@ from typing import TYPE_CHECKING
 
 from tacit.evaluation.report import pictures
 from tacit.evaluation.report.charts import picture
-from tacit.evaluation.report.examples import lists_section
-from tacit.evaluation.report.pictures import UNITS
+from tacit.evaluation.report.pictures import UNITS, three
 from tacit.evaluation.report.story import (
+    NAMES,
     band_words,
     cost_cards,
     first_words,
     growth_words,
     how_words,
+    list_words,
+    metric_columns,
     payer_words,
+    table_rows,
+    units_compared,
     whose_words,
 )
-from tacit.evaluation.report.words import NAMES, columns, list_words, rows, units
 from tacit.evaluation.tables import EVERY
 from tacit.ledger.statement.words import as_likes
 from tacit.page import escaped, page, paragraph, table
 
 if TYPE_CHECKING:
+    from tacit.evaluation.arms import Arm
+    from tacit.evaluation.invented import InventedPerson
     from tacit.evaluation.result import Evaluation
 
 NOTICE = (
@@ -143,9 +148,9 @@ def _misses(evaluation: Evaluation) -> str:
 
 
 def _numbers(evaluation: Evaluation) -> str:
-    out = _tables(evaluation, columns(evaluation, FIRST))
+    out = _tables(evaluation, metric_columns(evaluation, FIRST))
     out += "".join(map(paragraph, list_words(evaluation)))
-    other_metrics = [name for name in columns(evaluation, EVERY) if name not in FIRST]
+    other_metrics = [name for name in metric_columns(evaluation, EVERY) if name not in FIRST]
     other_tables = _tables(evaluation, other_metrics)
     note = paragraph(
         "± is one standard deviation over runs; beside the twin it is half the 95 % interval.",
@@ -158,9 +163,9 @@ def _numbers(evaluation: Evaluation) -> str:
 def _tables(evaluation: Evaluation, metrics: list[str]) -> str:
     """One for each unit."""
     out = ""
-    several = units(evaluation)
+    several = units_compared(evaluation)
     for unit in several:
-        heads, lines = rows(evaluation, metrics, unit)
+        heads, lines = table_rows(evaluation, metrics, unit)
         if len(several) > 1:
             out += f"<h3>Protecting {escaped(UNITS.get(unit, unit))}</h3>"
         out += table([NAMES.get(head, head) for head in heads], lines)
@@ -182,3 +187,102 @@ def _unbroken(command: str) -> str:
         f"<span>{escaped(word)}</span>" if word.startswith("-") else escaped(word)
         for word in command.split(" ")
     )
+
+
+# What three invented people would be shown at three budgets, beside the list without
+# privacy.
+
+
+def lists_section(evaluation: Evaluation) -> str:
+    """A table for each invented person: a column a budget, the last without privacy."""
+    arms = _arms(evaluation)
+    people = evaluation.swept.task.people
+    if not arms or not people:
+        return paragraph("There is nothing to show.")
+    noun = "ratings" if evaluation.metric == "rmse" else "likes"
+    out = paragraph(
+        f"{whose_words(evaluation)}Three invented people, nobody's real {noun}. A marked title is "
+        "also on the list without privacy."
+    )
+    for index, person in enumerate(people):
+        out += _person_section(evaluation, person, index, arms)
+    return out
+
+
+def _arms(evaluation: Evaluation) -> list[Arm]:
+    """Three budgets of the first private line, then its twin."""
+    arms = evaluation.swept.task.arms
+    private = [arm for arm in arms if arm.is_private]
+    if not private:
+        return []
+    first_private = private[0]
+    mine = [
+        arm
+        for arm in private
+        if (arm.method, arm.unit, arm.calibration, arm.settings)
+        == (
+            first_private.method,
+            first_private.unit,
+            first_private.calibration,
+            first_private.settings,
+        )
+    ]
+    mine.sort(key=lambda arm: arm.epsilon or 0.0)
+    cells = [{"epsilon": arm.epsilon, "arm": arm} for arm in mine]
+    picked: list[Arm] = [cell["arm"] for cell in three(cells)]
+    from tacit.evaluation.tables import twin_of
+
+    twin = twin_of(first_private, arms)
+    return [*picked, twin] if twin is not None else picked
+
+
+def _person_section(
+    evaluation: Evaluation, person: InventedPerson, index: int, arms: list[Arm]
+) -> str:
+    lists = [evaluation.swept.example_lists(arm)[index] for arm in arms]
+    twin = set(lists[-1]) if arms[-1].epsilon is None else set()
+    heads = [
+        "without privacy" if arm.epsilon is None else f"epsilon {arm.epsilon:g}" for arm in arms
+    ]
+    columns = "".join(f'<th scope="col">{escaped(head)}</th>' for head in heads)
+    rows = []
+    private = [arm.epsilon is not None for arm in arms]
+    for rank in range(max(len(ranked) for ranked in lists)):
+        cells = "".join(
+            f"<td>{_title(evaluation, ranked, rank, twin if mine else set())}</td>"
+            for ranked, mine in zip(lists, private, strict=True)
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    rated_text = _rated(evaluation, person)
+    return (
+        f"<article><h3>Somebody who {escaped(person.name)}</h3>"
+        f'<p class="quiet">{escaped(rated_text)}</p>'
+        f'<div class="scroll"><table class="even"><thead><tr>{columns}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div></article>"
+    )
+
+
+def _rated(evaluation: Evaluation, person: InventedPerson) -> str:
+    """All that the list is made from: what was rated low moves it as much as the rest."""
+    rated = list(zip(person.items, person.values, strict=True))
+    high = [_label(evaluation, row) for row, value in rated if value > 0]
+    low = [_label(evaluation, row) for row, value in rated if value <= 0]
+    if evaluation.metric != "rmse":  # what is not liked says nothing
+        return f"Liked: {', '.join(high)}."
+    text = f"Rated high: {', '.join(high)}."
+    return f"{text} Rated low: {', '.join(low)}." if low else text
+
+
+def _title(evaluation: Evaluation, rows: list[int], rank: int, twin: set[int]) -> str:
+    if rank >= len(rows):
+        return ""
+    label = escaped(_label(evaluation, rows[rank]))
+    return f"<mark>{label}</mark>" if rows[rank] in twin else label
+
+
+def _label(evaluation: Evaluation, row: int) -> str:
+    from tacit.data.catalogue import Catalogue
+    from tacit.model.person.ratings import label
+
+    task = evaluation.swept.task
+    return label(task.items or Catalogue(task.ratings.items), row)

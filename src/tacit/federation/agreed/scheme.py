@@ -27,8 +27,7 @@ from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.wire import Announcement, PartLayout, Section, digest, to_words
 from tacit.ledger.account.event import Gaussian, Laplace, Skellam
 from tacit.noise.device import own_noise
-from tacit.noise.portion import portion
-from tacit.noise.server_noise import Spread, draw_server_noise
+from tacit.noise.portion import Spread, draw_server_noise, portion
 from tacit.repr import shapes
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Kind, Part, Round
@@ -113,7 +112,7 @@ class Briefing(ABC):
     """What the devices of one attempt are told.
 
     Guarantee: it follows from the attempt, the state and what the scheme keeps, and is
-    written down before anybody is told (`tacit.federation.server.announced`), so that a
+    written down before anybody is told (`tacit.federation.server.rounds`), so that a
     recommender that starts again tells every device the very same. A device that was told
     something else would mask its words with another key.
     """
@@ -208,7 +207,7 @@ class PlainScheme(Scheme):
 
     Guarantee: `task.enough` shares add up to the noise of the event that the device has
     paid for (`tacit.noise.portion`), and so does what each server adds by itself
-    (`tacit.noise.server_noise`), as far as the task asks for either; in the local model each device
+    (`tacit.noise.portion`), as far as the task asks for either; in the local model each device
     adds all of it.
     """
 

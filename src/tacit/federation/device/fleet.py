@@ -16,9 +16,8 @@ from tacit.errors import BudgetError, Failure, TacitError
 from tacit.federation.agreed.assembled import Assembled
 from tacit.federation.device.client import Away, Conversation, KnownServer, Papers, fetch_task
 from tacit.federation.device.device import Device
-from tacit.federation.device.part import Vanish, enrol_patiently, take_part
+from tacit.federation.device.part import Vanish, Wallet, enrol_patiently, take_part
 from tacit.federation.device.policy import Policy
-from tacit.federation.device.wallet import Wallet
 from tacit.federation.protocol.http import Web
 from tacit.federation.protocol.keys import new_exchange
 from tacit.ledger.book.devices import DeviceBooks

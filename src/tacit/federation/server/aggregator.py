@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 from fastapi import FastAPI
 
-from tacit.federation.protocol.keys import Identity
-from tacit.federation.protocol.tickets import is_ticket
+from tacit.federation.protocol.keys import Identity, is_ticket
 from tacit.federation.protocol.wire import (
     Closing,
     Opening,

@@ -14,7 +14,7 @@ from tacit.federation.server.rounds import Rounds
 from tacit.fitting.charge import running_total, settle, twice
 from tacit.fitting.publish import public_scale
 from tacit.ledger.book.book import Receipt, open_book
-from tacit.ledger.statement.trust import Honesty
+from tacit.ledger.statement.statement import Honesty
 from tacit.methods import origin
 from tacit.rounds.state import State
 

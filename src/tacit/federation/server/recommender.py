@@ -28,8 +28,7 @@ from tacit.federation.server.conductor import Conductor
 from tacit.federation.server.gate import Caller, Gate
 from tacit.federation.server.publish import is_published
 from tacit.federation.server.remote import RemoteAggregator
-from tacit.federation.server.store import Refusal, ServerStore
-from tacit.federation.server.tables import statements
+from tacit.federation.server.store import Refusal, ServerStore, statements
 from tacit.federation.server.training import Operation, Training
 from tacit.serving.http.plain import Call, PlainRoutes, Reply
 from tacit.serving.http.watch import log

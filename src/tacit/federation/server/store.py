@@ -15,6 +15,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +23,6 @@ from tacit.errors import StorageError
 from tacit.federation.server.database import Taken, Transaction, database_at
 
 __all__ = ["Refusal", "Transaction", "ServerStore"]
-
 T = TypeVar("T")
 Work = Callable[[Transaction], Any]
 """What is done in a transaction."""
@@ -262,3 +262,15 @@ def _settle(pairs: list[tuple[Any, Any]]) -> None:
             future.set_exception(result)
         else:
             future.set_result(result)
+
+
+# The tables of both servers, from the files of `sql/`. A file that was released is never
+# changed: what is new is a step of its own.
+
+
+def statements(name: str) -> tuple[str, ...]:
+    """The statements of `sql/NAME.sql`, without its comments."""
+    text = (files(__package__) / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+    code = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
+    texts = (" ".join(statement.split()) for statement in "\n".join(code).split(";"))
+    return tuple(statement for statement in texts if statement)

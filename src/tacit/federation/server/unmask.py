@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from tacit.engine.gram import off_grid
 from tacit.errors import Failure
-from tacit.federation.agreed.assembled import Assembled
+from tacit.federation.agreed.assembled import Assembled, aggregate_reports
 from tacit.federation.agreed.expect import nothing
-from tacit.federation.agreed.report import aggregate_reports
 from tacit.federation.agreed.scheme import Attempt, Bare, Briefing, with_noise
-from tacit.federation.protocol.masks import mask
+from tacit.federation.protocol.packing import mask
 from tacit.federation.protocol.wire import (
     PartLayout,
     Section,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from tacit.errors import BookError, BudgetError, SettingError
 from tacit.ledger.account.event import EVENTS, Event
 from tacit.ledger.book import advisories
 from tacit.ledger.book.chain import (
+    Chain,
     append,
     damaged,
     describe_location,
@@ -34,7 +35,6 @@ from tacit.ledger.book.chain import (
     sealed_populations,
 )
 from tacit.ledger.book.entry import Entry, Relation, genesis
-from tacit.ledger.book.people import admit_people, listed, unsettled
 from tacit.ledger.book.receipts import SHOWN_DELTA, Receipt, RunningCost, Spent, Verified, running
 from tacit.ledger.book.rules import BookState, admit, check_cap, check_details, checked, replay
 from tacit.ledger.book.store import Session, Store, check_names, open_store
@@ -54,6 +54,10 @@ NONCE = 16
 """Bytes."""
 ROUNDING = 1e-9
 """On totals that were added up in another order."""
+REMEDY = (
+    "charge the population that these people belong to, or give --other-people if they "
+    "are other people, which the book will note"
+)
 
 
 @by_name
@@ -274,7 +278,7 @@ class Book(Suggesting):
     def fingerprint(
         self, data: bytes, *, other_people: bool = False, beside: Iterable[str] = ()
     ) -> str | None:
-        """Remember whose data are charged here (`tacit.ledger.book.book`): a warning, a
+        """Remember whose data are charged here: a warning, a
         refusal beside a cap, or with `other_people` an entry, if another population has
         them, or is one of `beside`, whose releases this one builds on."""
         with self.store.write() as session:
@@ -372,8 +376,6 @@ def _text(text: str) -> str:
 #
 # Whoever holds the book's key can sign, nobody else; the public half may be given to anyone,
 # and `tacit verify MODEL --key FILE` needs nothing more.
-
-
 @dataclass(frozen=True)
 class Signature:
     """Who signed, and the signature; both in hexadecimal."""
@@ -413,8 +415,6 @@ def _public(key: Ed25519PrivateKey) -> str:
 # data with every mark; who reads the book without it learns neither that two fits had the same
 # people nor that they had not. Marks are for the owner alone: a refusal that rests on them
 # depends on who is in the data (docs/sharp-edges.md).
-
-
 def fresh_mark(store: Store, population: str, data: bytes) -> str:
     """A new mark, unlike every other mark of the same data."""
     return _mark(store, population, data, secrets.token_hex(NONCE))
@@ -438,8 +438,6 @@ def _mark(store: Store, population: str, data: bytes, nonce: str) -> str:
 
 
 # Checks that `verify` repeats for every entry.
-
-
 def recheck(state: BookState, entry: Entry, location: str) -> None:
     """Refuse an entry that should not have been admitted after those before it."""
     if entry.kind == "commit":
@@ -457,6 +455,75 @@ def recheck(state: BookState, entry: Entry, location: str) -> None:
                 location,
                 f"the total per {unit} noted in entry {entry.number} is not the sum of the entries",
             )
+
+
+# Whose people: which other populations a release touches, and whether a cap lets it.
+#
+# Guarantee: where a cap holds here or there, neither the same data under another name nor a
+# release that builds on another population's is charged before the owner has said that these
+# are other people, which is an entry. A refusal that rests on marks depends on who is in the
+# data and is for the owner alone (docs/sharp-edges.md).
+
+
+def unsettled(store: Store, session: Session, chain: Chain, names: Iterable[str]) -> list[str]:
+    """Those of `names` that neither ledger declares to be other people than this chain's."""
+    declared = {name for entry in chain.entries for name in entry.others or ()}
+    candidates = sorted(set(names) - declared - {chain.population})
+    return [
+        name
+        for name in candidates
+        if not _declares_other_people(store, session, name, chain.population)
+    ]
+
+
+def admit_people(
+    store: Store,
+    session: Session,
+    chain: Chain,
+    *,
+    same_data: Sequence[str],
+    built_on: Sequence[str],
+    other_people: bool,
+    write: bool = True,
+) -> None:
+    """Refuse a second population beside a cap, or record the owner's declaration.
+
+    `same_data`: populations charged for the same data; `built_on`: populations whose releases this
+    one builds on."""
+    other_populations = tuple(sorted({*same_data, *built_on}))
+    if not other_populations:
+        return
+    if other_people:
+        if write:
+            append(store, session, chain, {"kind": "people", "others": other_populations})
+        return
+    if not _capped(store, session, [chain.population, *other_populations]):
+        return
+    reason = (
+        f"the same data were charged to {listed(same_data)}"
+        if same_data
+        else f"this fit builds on a release of {listed(built_on)}"
+    )
+    raise BudgetError(
+        f"{reason}, and a cap holds: under another name nothing would count",
+        place=describe_location(store, chain.population),
+        remedy=REMEDY,
+    )
+
+
+def listed(populations: Iterable[str]) -> str:
+    """Quoted names for a message."""
+    return ", ".join(repr(name) for name in populations)
+
+
+def _declares_other_people(store: Store, session: Session, name: str, of: str) -> bool:
+    return any(of in (entry.others or ()) for entry in load(store, session, name).entries)
+
+
+def _capped(store: Store, session: Session, names: Iterable[str]) -> bool:
+    return any(
+        entry.kind == "cap" for name in names for entry in load(store, session, name).entries
+    )
 
 
 opened = behind(open_book)

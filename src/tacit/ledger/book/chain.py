@@ -10,6 +10,7 @@ so an older seal that is put back does not make a charge such a row.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import hmac
 import json
@@ -21,16 +22,24 @@ from typing import Any
 from pydantic import ValidationError
 
 from tacit.errors import BookError
+from tacit.ledger.account.account import epsilon_of
+from tacit.ledger.account.cost import Cost, Tuned
+from tacit.ledger.account.rounded import up
 from tacit.ledger.book import rules
-from tacit.ledger.book.creation import tell_begun
 from tacit.ledger.book.entry import Entry, canonical, genesis, sha256, write
+from tacit.ledger.book.rules import BookState
 from tacit.ledger.book.store import FORMAT, Session, Store
-from tacit.ledger.book.total import format_totals, sealed_total
 from tacit.ledger.software import software
+from tacit.notices import noted, notice
 from tacit.redaction import one_line
+from tacit.units import UNITS
 
 PROVEN = 2
 """Format of the first seals whose entries have proofs."""
+_DELTA = 1e-6
+"""At which a total is told where no cap gives a delta."""
+_MOST = 1e300
+"""Infinity, for JSON."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class Seal:
     heads: dict[str, Any]
     """Number of entries and last hash."""
     totals: dict[str, Any]
-    """What was spent (`tacit.ledger.book.total`); absent where a version of before sealed."""
+    """What was spent; absent where a version of before sealed."""
     proven: bool
     """Whether every entry under it has a proof."""
 
@@ -318,3 +327,91 @@ def _parse(text: str, stored: str, location: str, number: int) -> Entry:
             place=location,
             remedy="upgrade tacit",
         ) from None
+
+
+# What the seal says was spent, so that a charge stays counted when its entry is gone.
+#
+# The seal carries, for every population and unit, the composed cost of all sealed entries as an
+# accountant takes it. It is not read where the entries are whole; where one was changed or
+# removed, it is what remains true.
+
+
+def sealed_total(state: BookState) -> dict[str, Any]:
+    """The totals of a book as plain data."""
+    return {
+        unit: {
+            **_plain(state.tally(unit).cost),
+            "uncovered": state.tally(unit).uncovered,
+            "releases": state.counts[unit],
+            "cap": state.caps.get(unit),
+        }
+        for unit in UNITS
+        if unit == "user" or unit in state.caps or state.counts[unit]
+    }
+
+
+def format_totals(total: dict[str, Any]) -> str:
+    """`user: epsilon 2.8 at delta 1e-06 over 7 releases`, for each unit."""
+    return "; ".join(_format_unit(unit, unit_total) for unit, unit_total in total.items())
+
+
+def _format_unit(unit: str, unit_total: dict[str, Any]) -> str:
+    delta = unit_total["cap"][1] if unit_total["cap"] else _DELTA
+    releases = f"{unit_total['releases']} release{'s' * (unit_total['releases'] != 1)}"
+    epsilon = up(epsilon_of(_cost(unit_total), delta))
+    text = f"{unit}: epsilon {epsilon} at delta {delta:g} over {releases}"
+    return (
+        f"{text}, {unit_total['uncovered']} more without a bound"
+        if unit_total["uncovered"]
+        else text
+    )
+
+
+def _plain(cost: Cost) -> dict[str, Any]:
+    return {
+        "mu2": min(cost.mu2, _MOST),
+        "draws": cost.draws,
+        "pure": sorted((min(epsilon, _MOST), times) for epsilon, times in cost.pure.items()),
+        "sampled": sorted((*coin, times) for coin, times in cost.sampled.items()),
+        "renyi": min(cost.renyi, _MOST),
+        "tuned": sorted((*search, times) for search, times in cost.tuned.items()),
+    }
+
+
+def _cost(unit_total: dict[str, Any]) -> Cost:
+    return Cost(
+        mu2=unit_total["mu2"],
+        draws=unit_total["draws"],
+        pure=dict(unit_total["pure"]),
+        sampled={
+            (multiplier, chance): times for multiplier, chance, times in unit_total["sampled"]
+        },
+        renyi=unit_total["renyi"],
+        tuned={Tuned(*search): times for *search, times in unit_total["tuned"]},
+    )
+
+
+# A book or a population that is begun: its place or its name may be mistyped.
+
+
+def tell_begun(location: str, population: str, populations: list[str]) -> None:
+    """Notify, before the first entry of a population is written, that a new account begins.
+
+    `populations` are the others in this ledger. In Python the first one begins without a notice."""
+    if not populations:
+        noted(f"a new ledger is begun at {location}, without a cap")
+        return
+    message = (
+        f"a new population {population!r} is begun, without a cap and apart from the others; "
+        f"{suggest_population(population, populations)}"
+    )
+    noted(message)
+    notice(message)
+
+
+def suggest_population(population: str, populations: list[str]) -> str:
+    """Phrase for an error: which existing population may have been meant."""
+    near = difflib.get_close_matches(population, populations, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"it has {', '.join(repr(name) for name in populations)}"

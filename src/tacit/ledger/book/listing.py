@@ -7,10 +7,8 @@ from pathlib import Path
 from tacit.errors import BookError, SettingError
 from tacit.ledger.book import chain
 from tacit.ledger.book.book import Book, open_book
-from tacit.ledger.book.chain import Stray, damaged
-from tacit.ledger.book.charging import rights
-from tacit.ledger.book.creation import suggest_population
-from tacit.ledger.book.postgres import PostgresStore
+from tacit.ledger.book.chain import Stray, damaged, suggest_population
+from tacit.ledger.book.postgres import PostgresStore, rights
 from tacit.ledger.book.store import open_store
 
 

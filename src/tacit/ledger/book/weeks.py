@@ -5,7 +5,7 @@ Guarantee: a week begins once, with one list, after the week before it has ended
 once, with one artefact. Asked again for the same, the book answers with the entry it has, so
 that a crash on either side of an entry is mended by asking again. The book is what a restored
 folder is compared with: it knows of weeks that an old folder has forgotten, and an old book
-does not know the entries that a folder names (`tacit.fitting.releases`).
+does not know the entries that a folder names (`tacit.fitting.refresh`).
 """
 
 from __future__ import annotations

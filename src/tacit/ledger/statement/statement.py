@@ -10,19 +10,19 @@ the noise was real and the charge stands in a book.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from tacit.data.held_out import HeldOut
 from tacit.errors import ModelError, SettingError
-from tacit.ledger.account.account import epsilon_of, profile
+from tacit.ledger.account.account import epsilon, epsilon_of, profile
 from tacit.ledger.account.cost import cost
-from tacit.ledger.account.event import EVENTS, Event, Unbounded
+from tacit.ledger.account.event import EVENTS, Event, Skellam, Unbounded
+from tacit.ledger.account.rounded import up
 from tacit.ledger.software import software
 from tacit.ledger.statement import words
-from tacit.ledger.statement.schedule import Schedule
-from tacit.ledger.statement.trust import Honesty
 from tacit.redaction import one_line
 from tacit.units import Unit
 from tacit.validation import unknown_name
@@ -34,6 +34,21 @@ Calibration = Literal["sound", "paper", "none"]
 Standing = Literal["certified", "claimed", "not private"]
 NOT_CHECKED = "not checked"
 """What stands of a promise that was only read from a folder."""
+RECOMMENDER = (
+    "against the recommender, whatever devices it invents or picks: the aggregator adds its "
+    "own noise and keeps words and noise to itself; as stated"
+)
+AGGREGATOR = (
+    "against the aggregator, whatever devices it invents: the recommender adds its own noise "
+    "and keeps the sums before it to itself; as stated"
+)
+ANYBODY = "anybody may enrol"
+ENROLMENT = {
+    "open": ANYBODY,
+    "token": "whoever knows one common token may enrol, any number of times",
+    "tickets": "one device enrols for each one-time ticket that the operator gave out",
+}
+"""Who may enrol at a server, by the word with which it says so."""
 
 
 class Total(BaseModel):
@@ -66,6 +81,49 @@ class Link(BaseModel):
     delta: float | None = None
     covered: bool = True
     """Whether its cost can be read at the unit and delta of the statement."""
+
+
+# What a statement says of a calendar: one budget for many releases, of which this is one.
+
+
+class Schedule(BaseModel):
+    """A fixed calendar of releases that one entry of the book has paid for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    horizon: int = Field(ge=2)
+    """Releases in all."""
+    week: int = Field(ge=1)
+    """Which of them this is: so many were released so far."""
+    times: int = Field(ge=1)
+    """How often one person is counted, in all of them together."""
+    gap: int = Field(default=1, ge=1)
+    """Releases from one time to the next, at least."""
+    begins: str | None = None
+    """Day on which the first period begins; None where each table is a period."""
+    days: int | None = None
+    """Of each period."""
+
+    def lines(self) -> tuple[str, ...]:
+        """In words, for `tell`."""
+        times = "once" if self.times == 1 else f"at most {self.times} times"
+        gap_note = ""
+        if self.times > 1 and self.gap > 1:
+            gap_note = f", at least {self.gap} releases apart"
+        when = "the owner says which ratings belong to which release"
+        if self.begins is not None:
+            when = f"each covers {self.days} days, from {self.begins} on"
+        return (
+            f"This is release {self.week} of {self.horizon} of a fixed calendar: {when}.",
+            (
+                f"The promise is about all {self.horizon} releases together: they are paid "
+                "for by one entry of the book, and releasing all of them costs no more."
+            ),
+            (
+                f"Each person is counted {times} in all of them{gap_note}; who was counted "
+                "is kept by the owner as a keyed list that the book seals."
+            ),
+        )
 
 
 class Statement(BaseModel):
@@ -367,3 +425,72 @@ def _standing(
     if epsilon_of(cost(events, unit), budget[1]) > budget[0] * (1 + 1e-12):
         raise SettingError("the events cost more than the budget that the statement would state")
     return "certified", None
+
+
+# Who must be honest for the promise of a federation to hold, one line each, with its price.
+#
+# Guarantee: every epsilon here is the accountant's for the events as charged, or for what is
+# left of them when an assumption fails (docs/proofs/federated.md, Servers and Shares).
+
+
+@dataclass(frozen=True)
+class Honesty:
+    """What a federation assumes of whom."""
+
+    noise: str
+    """`servers`, `devices` or `both`."""
+    enough: str
+    """Whose shares of the noise suffice, in words."""
+    shares: int | None = None
+    """The same as a number, where it is known."""
+    enrolment: tuple[str, str] | None = None
+    """How the recommender and the aggregator enrol; None where nobody enrols."""
+
+    def lines(self, events: Iterable[Event], unit: Unit, delta: float) -> tuple[str, ...]:
+        """One for each adversary, and one for each server's enrolment."""
+        listed = tuple(events)
+        out = list[str]()
+        if self.noise != "devices":
+            out += [RECOMMENDER, AGGREGATOR]
+        if self.noise == "devices":
+            out.append(
+                "against either server: the other keeps masks and words to itself, and in "
+                f"every sum {self.enough} add their shares; devices that a server has "
+                "invented add none; as stated"
+            )
+        if self.noise == "both":
+            out.append(
+                "against either server, should the other forget its noise: in every sum "
+                f"{self.enough} add their shares; as stated"
+            )
+        out.append(self._colluding(listed, unit, delta))
+        if self.enrolment is not None:
+            for role, enrolment in zip(("recommender", "aggregator"), self.enrolment, strict=True):
+                meaning = ENROLMENT.get(enrolment, "who may enrol is not known")
+                out.append(f"enrolment at the {role}: {meaning}")
+        return tuple(out)
+
+    def _colluding(self, events: tuple[Event, ...], unit: Unit, delta: float) -> str:
+        lead = "against both servers together: nobody can be trusted instead"
+        if self.noise == "servers":
+            return f"{lead}; nothing is promised, every contribution lies open"
+        share_events = one_share(events, self.shares)
+        if share_events is None:
+            return f"{lead}; a device's own share is all that is left"
+        share_epsilon = epsilon(share_events, delta, unit=unit)
+        return f"{lead}; a device's own share is all that is left: epsilon {up(share_epsilon)}"
+
+
+def one_share(events: Iterable[Event], shares: int | None) -> tuple[Event, ...] | None:
+    """The events as they are when one share of the noise is all there is; None where that
+    has no price here (Laplace shares, or an unknown number of them)."""
+    listed = tuple(events)
+    if shares is None or not listed:
+        return None
+    if not all(isinstance(event, Skellam) for event in listed):
+        return None
+    return tuple(
+        event.model_copy(update={"variance": event.variance / shares})
+        for event in listed
+        if isinstance(event, Skellam)
+    )

@@ -16,11 +16,16 @@ from pydantic import Field
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.choice import baseline_rounds, choice_round, first_model, published
-from tacit.methods.first_order.forms import FirstForms, Forms
-from tacit.methods.first_order.rounds import FirstOrder
+from tacit.methods.first_order.choice import (
+    FirstForms,
+    Forms,
+    baseline_rounds,
+    choice_round,
+    first_model,
+    published,
+)
+from tacit.methods.first_order.rounds import FirstOrder, FirstState
 from tacit.methods.first_order.started import story as started
-from tacit.methods.first_order.state import FirstState
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.state import State

@@ -14,8 +14,7 @@ from pydantic import Field
 from tacit.bound import Bound, CellClip, OwnMeans, RowClip, Rows
 from tacit.methods.base import Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.rounds import cell_rows, person_weights
-from tacit.methods.first_order.rule import is_pure
+from tacit.methods.first_order.rounds import cell_rows, is_pure, person_weights
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round

@@ -9,8 +9,7 @@ from tacit.methods.base import Public
 from tacit.methods.baselines.bias import Bias
 from tacit.methods.baselines.popularity import Counts, Popularity
 from tacit.methods.first_order.choice import choice_round, first_model, published
-from tacit.methods.first_order.rule import baseline_shares, strength
-from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
+from tacit.methods.first_order.rounds import StreamedFirst, StreamedOrder, baseline_shares, strength
 from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan

@@ -17,16 +17,17 @@ from typing import ClassVar
 
 from tacit.methods.base import Form, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.bayes.covariance import CovarianceRound
 from tacit.methods.bayes.implicit import implicit_rounds, with_implicit
 from tacit.methods.bayes.plan import Second, split
-from tacit.methods.bayes.rounds import SecondOrder
-from tacit.methods.bayes.state import BayesState
-from tacit.methods.bayes.sweeps import Sweeps
-from tacit.methods.first_order.choice import choice_round, first_groups, published
-from tacit.methods.first_order.forms import FirstForms, Forms
-from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.rule import strength
+from tacit.methods.bayes.rounds import BayesState, CovarianceRound, SecondOrder, Sweeps
+from tacit.methods.first_order.choice import (
+    FirstForms,
+    Forms,
+    choice_round,
+    first_groups,
+    published,
+)
+from tacit.methods.first_order.rounds import FirstOrder, strength
 from tacit.methods.first_order.started import first_rounds
 from tacit.methods.first_order.started import story as started
 from tacit.model.shared import Shared

@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.bound import RowClip, Rows
-from tacit.methods.bayes.rounds import SecondOrder
-from tacit.methods.bayes.state import BayesState, ImplicitFeedback
+from tacit.methods.bayes.rounds import BayesState, ImplicitFeedback, SecondOrder
 from tacit.methods.first_order.choice import once_for_each
-from tacit.methods.first_order.rounds import person_rows
-from tacit.methods.first_order.state import Floats
+from tacit.methods.first_order.rounds import Floats, person_rows
 from tacit.methods.refine.choose import LEFT_OUT
 from tacit.methods.refine.implicit import Leanings, believed, coefficients, leanings
 from tacit.methods.refine.user_factors import Axes, typical_axes

@@ -14,11 +14,11 @@ from math import inf, sqrt
 
 import numpy as np
 
-from tacit.methods.first_order.rule import global_mean_share
+from tacit.methods.first_order.rounds import global_mean_share
 from tacit.units import Unit
 
 GLOBAL_MEAN_NEED = 15.0
-"""As in `tacit.methods.first_order.rule`, where it is 30: a person's own level makes up for what
+"""As in `tacit.methods.first_order.rounds`, where it is 30: a person's own level makes up for what
 is not known of that of all."""
 SMALL_REACH = 700
 """Below this reach everything but items' weights and sums drowns, and gets less or nothing."""

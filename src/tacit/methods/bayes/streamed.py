@@ -28,9 +28,7 @@ from tacit.methods.first_order.choice import (
     first_model,
     published,
 )
-from tacit.methods.first_order.rule import strength
-from tacit.methods.first_order.state import Floats
-from tacit.methods.first_order.streamed import StreamedFirst, StreamedOrder
+from tacit.methods.first_order.rounds import Floats, StreamedFirst, StreamedOrder, strength
 from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
 from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.methods.base import Public
 from tacit.methods.bayes.implicit import SIZE, SQUARES, ImplicitDesign
 from tacit.methods.bayes.plan import MOST_LEANINGS
-from tacit.methods.first_order.state import Floats
+from tacit.methods.first_order.rounds import Floats
 from tacit.methods.noiseless.twin import GaussianTwin, OnePieceState, as_arrays
 from tacit.methods.noiseless.variational import Fitted
 from tacit.methods.refine.choose import LEFT_OUT

@@ -23,8 +23,14 @@ from tacit.bound import Rows
 from tacit.ledger.account.gaussian import epsilon_at
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.factorization.implicit import learned_values, lifted_values, widened
-from tacit.methods.factorization.rounds import Learning, learning_round, profiles
+from tacit.methods.factorization.rounds import (
+    Learning,
+    learned_values,
+    learning_round,
+    lifted_values,
+    profiles,
+    widened,
+)
 from tacit.methods.factorization.state import FactorState
 from tacit.methods.first_order.choice import (
     Grouped,
@@ -33,8 +39,7 @@ from tacit.methods.first_order.choice import (
     first_groups,
     first_model,
 )
-from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.rule import is_pure, strength
+from tacit.methods.first_order.rounds import FirstOrder, is_pure, strength
 from tacit.model.person.gaussian import GaussianModel
 from tacit.rounds.options import Calibration
 from tacit.rounds.people import EVERYONE, Participation

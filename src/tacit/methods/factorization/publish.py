@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Method, Public
-from tacit.methods.factorization.implicit import LIFT_SHRINK, widened
-from tacit.methods.factorization.rounds import profiles
+from tacit.methods.factorization.rounds import LIFT_SHRINK, profiles, widened
 from tacit.methods.factorization.state import FactorState
 from tacit.methods.first_order.rounds import public_design
 from tacit.methods.refine.choose import Choice

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,14 @@ from numpy.typing import NDArray
 from tacit.bound import RowClip, Rows
 from tacit.data.features import Design
 from tacit.methods.base import Public
-from tacit.methods.factorization.implicit import scalar_lift, widened
 from tacit.methods.factorization.state import FactorState, LangevinChain
-from tacit.methods.first_order.item_factors import loadings
-from tacit.methods.first_order.rounds import RESIDUAL_LIMIT, TINY, even_count, public_design
+from tacit.methods.first_order.rounds import (
+    RESIDUAL_LIMIT,
+    TINY,
+    even_count,
+    loadings,
+    public_design,
+)
 from tacit.methods.refine.factors import (
     PAYS,
     ItemFactors,
@@ -58,6 +62,9 @@ MOST_EMPHASIS = 4.0
 """A rare item weighs at most so many times a typical one in a person's row."""
 LEAST_COUNT = 2.0
 """Ratings of a typical person, at the least."""
+Implicit = Literal["nothing", "scalar", "learned"]
+LIFT_SHRINK = 10.0
+"""lambda_3 of Xian et al.: so many ratings halve what their number says."""
 
 
 @dataclass(frozen=True)
@@ -328,3 +335,41 @@ def _longer(state: FactorState, right: Floats) -> LangevinChain:
         chain = state.chain
     steps = chain.steps + 1
     return LangevinChain(chain.mean * (1 - 1 / steps) + right / steps, steps)
+
+
+# What having rated says about a person, whatever her ratings are: the implicit side of SVD++.
+#
+# Either one number that grows with how much she rated and is added to each of her factors, as
+# Xian et al. 2017 print it (`scalar`), or factors learned for each item, whose mean over what
+# she rated moves her vector (`learned`, Koren 2008).
+
+
+def scalar_lift(counts: NDArray[np.int64]) -> Floats:
+    """SVD++'s implicit term as Xian et al. print it: one number a person, added to each of
+    her factors."""
+    lift: Floats = np.sqrt(counts) / (LIFT_SHRINK + counts)
+    return lift
+
+
+def lifted_values(block: Block, factors: Floats) -> Floats:
+    """What the scalar says about each rating of a block: the same number in every factor, so
+    it meets the sum of an item's factors."""
+    counts = np.diff(block.ptr)
+    lift = np.repeat(scalar_lift(counts), counts)
+    offsets: Floats = lift * factors.sum(axis=1)[block.item]
+    return offsets
+
+
+def learned_values(block: Block, profiles: Floats, implicit: Floats) -> Floats:
+    """What learned implicit factors, as wide as the profiles, say about each rating: those
+    of everything a person rated, over the root of its number."""
+    from tacit.kernels.factors import implicit_values
+
+    offsets = np.empty(len(block.item))
+    implicit_values(block.ptr, block.item, profiles, implicit, offsets)
+    return offsets
+
+
+def widened(implicit: Floats, settled: int) -> Floats:
+    """Implicit factors beside `settled` columns, about which they say nothing."""
+    return np.hstack([np.zeros((len(implicit), settled)), implicit])

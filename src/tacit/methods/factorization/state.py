@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.first_order.state import FirstState
+from tacit.methods.first_order.rounds import FirstState
 from tacit.rounds.state import NOT_YET, State
 
 Floats = NDArray[np.float64]

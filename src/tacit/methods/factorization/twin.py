@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.methods.base import Public
+from tacit.methods.factorization.als import LIKE_RIDGE, LIKE_WEIGHT
 from tacit.methods.factorization.base import FactorSettings
-from tacit.methods.factorization.epochs import random_factors
 from tacit.methods.factorization.federated import FederatedSettings
-from tacit.methods.factorization.implicit import LIFT_SHRINK, scalar_lift
-from tacit.methods.factorization.likes import LIKE_RIDGE, LIKE_WEIGHT
+from tacit.methods.factorization.noisy import random_factors
 from tacit.methods.factorization.publish import shared_model
+from tacit.methods.factorization.rounds import LIFT_SHRINK, scalar_lift
 from tacit.methods.factorization.svd import XianMethod
 from tacit.methods.first_order.rounds import public_design
-from tacit.methods.noiseless.implicit import fit_implicit
 from tacit.methods.noiseless.nonnegative import fit_nonnegative
 from tacit.methods.noiseless.twin import (
     GaussianTwin,
@@ -32,7 +31,7 @@ from tacit.methods.noiseless.twin import (
     OnePieceState,
     as_arrays,
 )
-from tacit.methods.noiseless.variational import PASSES, WIDTH, Fitted
+from tacit.methods.noiseless.variational import PASSES, WIDTH, Fitted, fit_implicit
 from tacit.model.shared import Shared
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block

@@ -18,9 +18,7 @@ import numpy as np
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Public
 from tacit.methods.factorization.state import Values, ValueState
-from tacit.methods.first_order.item_factors import LEVEL
-from tacit.methods.first_order.rounds import TINY, cell_rows
-from tacit.methods.first_order.state import ItemBiases
+from tacit.methods.first_order.rounds import LEVEL, TINY, ItemBiases, cell_rows
 from tacit.methods.refine import global_mean as levels
 from tacit.methods.refine.item_bias import Evidence, estimate_item_biases
 from tacit.methods.refine.weights import Weights

@@ -13,18 +13,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import RowClip, Rows
-from tacit.methods.base import Method
-from tacit.methods.first_order.item_factors import loadings
-from tacit.methods.first_order.rounds import FirstOrder, even_count, person_rows
-from tacit.methods.first_order.rule import BaselineShares, baseline_shares, strength
+from tacit.methods.base import Form, Method, Public
+from tacit.methods.first_order.rounds import (
+    BaselineShares,
+    FirstOrder,
+    FirstState,
+    baseline_shares,
+    even_count,
+    loadings,
+    person_rows,
+    strength,
+)
 from tacit.methods.first_order.started import first_rounds, keep
-from tacit.methods.first_order.state import FirstState
 from tacit.methods.refine.choose import (
     COVER_WEIGHT,
     LEFT_OUT,
@@ -38,12 +44,15 @@ from tacit.methods.refine.choose import (
 )
 from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
+from tacit.rounds.options import Calibration
 from tacit.rounds.round import AnyState, Block, Part, Released, Round
 
 T = TypeVar("T")
 Groups = NDArray[np.int64]
 """Group of each column of item factors, 0 for the user bias: columns of a group are scaled
 together."""
+Forms: TypeAlias = Mapping[Calibration, type[Form] | str]
+"""Who plans under each calibration: `Method.forms`."""
 
 
 @dataclass(frozen=True)
@@ -281,3 +290,20 @@ def with_room(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     room = np.sqrt(ROW_CLIP**2 - beyond**2)
     norm = np.maximum(np.sqrt((gains**2).sum(axis=1)), room)
     return np.column_stack([gains * (room / norm)[:, None], beyond])
+
+
+# Which form of `bias` and `bayes` a fit without noise takes.
+
+
+class FirstForms(Method):
+    """A method whose twin is fitted in one piece.
+
+    Other engines than threads give sums alone, and a start is built upon by sums: there
+    `none` is `sound` without its noise.
+    """
+
+    def _form_of(self, public: Public) -> Form:
+        sums = public.start is not None or self.engine not in (None, "threads")
+        if public.calibration == "none" and sums:
+            return self.form("sound")
+        return super()._form_of(public)

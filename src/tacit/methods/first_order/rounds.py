@@ -12,9 +12,9 @@ What is known afterwards is a `FirstState`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -22,16 +22,18 @@ from numpy.typing import NDArray
 
 from tacit.bound import Bound, CellClip, CentredCells, LevelCells, RowClip, Rows
 from tacit.data.catalogue import Catalogue
-from tacit.data.features import Design, design
+from tacit.data.features import NUMBER, TAG, YEAR, Design, design
 from tacit.methods.base import Public
-from tacit.methods.first_order.rule import is_pure
-from tacit.methods.first_order.state import FirstState, ItemBiases
 from tacit.methods.refine import global_mean as levels
+from tacit.methods.refine.choose import Choice
+from tacit.methods.refine.global_mean import GlobalMean
 from tacit.methods.refine.item_bias import Evidence, estimate_item_biases
-from tacit.methods.refine.weights import RARE, Lean, denoise_weights, emphasis
+from tacit.methods.refine.weights import RARE, Lean, Weights, denoise_weights, emphasis
 from tacit.model.person.gaussian import NOISE
-from tacit.rounds.round import Block, Part, Released, Round
-from tacit.rounds.state import NOT_YET
+from tacit.rounds.plan import Budget
+from tacit.rounds.round import AnyState, Block, Part, Released, Round, Stationary
+from tacit.rounds.running import Running
+from tacit.rounds.state import NOT_YET, State
 
 RESIDUAL_LIMIT = 3.0
 """Residuals are clipped to this size, on the inner scale."""
@@ -57,8 +59,121 @@ RELEASES = 3.0
 """
 TINY = 1e-6
 """Stands for no noise at all, where a formula divides by it."""
+Floats = NDArray[np.float64]
+LEVEL = 0.17
+"""Prior variance of a person's own level: with NOISE, a mean shrunk by five ratings where
+nothing else is known."""
+POPULARITY = 0.15
+"""Prior standard deviation of a person's slope on standardised log popularity."""
+POPULARITY_SLOPE = 0.35
+"""Prior standard deviation of how much more, or less, than others a person goes with what all
+think of an item: a slope on the items' effects. Flat from .25 to .5 on ML-1M (split 100)."""
+FEATURES = {TAG: 0.07, YEAR: 0.03, NUMBER: 0.04}
+"""Prior variance of a person's factor for an average item, shared by all columns of a kind."""
+
+# What the first-order rounds release, typed: the state that most methods build on.
+
+
+@dataclass(frozen=True)
+class ItemBiases:
+    """Bias of each item, and its posterior variance."""
+
+    mean: Floats
+    variance: Floats
+    gain: Floats
+    """Change of the effect for a unit of its sum: how far one rating pulls its own item's."""
+
+
+@dataclass(frozen=True)
+class UserFactors:
+    """What items have in common: columns of a person's unknown vector."""
+
+    loadings: Floats = field(metadata={"free": 1})
+    """Items x columns (the field says item factors)."""
+    doubt: Floats
+    """Posterior variance: of an item's ratings, by the error of its item factors."""
+
+
+@dataclass(frozen=True)
+class FirstState(State):
+    """Global mean, popularity and item biases, in the order in which rounds release them."""
+
+    level: GlobalMean = NOT_YET
+    weights: Weights = NOT_YET
+    evidence: Evidence = NOT_YET
+    """All sums of effects so far, on a common footing."""
+    effects: ItemBiases = NOT_YET
+    shared_sampling: Floats = NOT_YET
+    """After a start: what the sums of then and now have in common of people's own noise."""
+    tastes: UserFactors = NOT_YET
+    widths: Choice = NOT_YET
+    """Scales of the factors of features, where they are chosen before other factors are learned."""
+    choice: Choice = NOT_YET
+    """Scales of all factors, and the noise of ratings."""
+
+    @property
+    def baseline(self) -> Floats:
+        """What is expected of each item before anything is known about a person."""
+        return self.level.mean + self.effects.mean
+
+
+# Item factors that are known before any are learned: popularity, its slope, and public
+# features.
+
+
+def loadings(
+    popularity: NDArray[np.float64],
+    features: Design | None = None,
+    *,
+    item_biases: NDArray[np.float64] | None = None,
+    level_variance: float = 0.0,
+    learned: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The matrix [user bias | popularity | popularity slope | features | learned] and the group of
+    each column (0 = user bias).
+
+    The slope is on `item_biases`, where they are given: some people judge items as all do, only
+    more so, and some do not care. `level_variance` is the posterior variance of the released global
+    mean, which every user bias must be free to undo."""
+    items = len(popularity)
+    blocks = [
+        np.full((items, 1), np.sqrt(LEVEL + level_variance)),
+        POPULARITY * popularity[:, None],
+    ]
+    groups = [0, 1]
+    if item_biases is not None:
+        blocks.append(POPULARITY_SLOPE * item_biases[:, None])
+        groups.append(1)
+    if features is not None and features.width:
+        total = features.matrix.var(axis=0)
+        share = {
+            kind: FEATURES[kind] / total[features.kind == kind].sum()
+            for kind in np.unique(features.kind)
+        }
+        blocks.append(features.matrix * np.sqrt([share[kind] for kind in features.kind]))
+        groups += [2 + int(kind) for kind in features.kind]
+    if learned is not None:
+        blocks.append(learned)
+        groups += [2 + len(FEATURES)] * learned.shape[1]
+    return np.ascontiguousarray(np.concatenate(blocks, axis=1)), np.array(groups, dtype=np.int64)
+
+
 AnyFirst = TypeVar("AnyFirst", bound=FirstState)
 """The state of a family that builds on first-order statistics."""
+GLOBAL_MEAN_NEED = 30.0
+"""People x mu at which the level deserves the whole budget; its share falls with the square."""
+GLOBAL_MEAN_LEAST, GLOBAL_MEAN_MOST = 0.03, 0.9
+"""Bounds of that share."""
+WEIGHTS_SHARE, ITEM_BIAS_SHARE = 0.22, 0.73
+"""Of what the level leaves: item weights, and all sweeps of item sums."""
+CHOICE_SHARE = 0.05
+"""Of the same: how widely people differ. These were set on another split of ML-1M than
+those of docs/results/bayes.md."""
+SMALL_POPULARITY, SMALL_POPULARITY_SLOPE = 0.1, 0.5
+SMALL_YEAR = 0.05
+"""The same three where items have features and budgets are small. Effects are then shrunk far, so
+that slopes on them differ more; popularity hardly is known, so that slopes on it say little.
+Chosen on splits 100 and up of ML-100K, 500 and 600 people: docs/results/bayes.md."""
 
 
 def public_design(public: Public) -> Design | None:
@@ -307,3 +422,132 @@ class FirstOrder:
         if self.pure:  # the typical L1 norm of a row of unit residuals
             clip = float(weights.mean @ multiplier / weights.mean.sum())
         return multiplier, ROW_SHARE * clip
+
+
+# Rules that divide a budget over the first-order rounds: from people, budget and settings,
+# never from ratings.
+
+
+def strength(budget: Budget | None) -> float:
+    """mu of the Gaussian rounds that this budget pays for; for pure ones the epsilon that
+    acts about alike; infinite without noise."""
+    from tacit.ledger.account.calibrate import gaussian_mu
+
+    if budget is None:
+        return inf
+    if is_pure(budget):
+        return budget.epsilon / 2
+    return gaussian_mu(budget.epsilon, budget.delta)
+
+
+def is_pure(budget: Budget | None) -> bool:
+    """Whether a budget asks for pure mechanisms, so that bounds are of L1."""
+    return budget is not None and budget.delta == 0
+
+
+def global_mean_share(people: float, mu: float, need: float = GLOBAL_MEAN_NEED) -> float:
+    """Budget share at which the global mean has a standard error of a few hundredths."""
+    return float(np.clip((need / (people * mu)) ** 2, GLOBAL_MEAN_LEAST, GLOBAL_MEAN_MOST))
+
+
+@dataclass(frozen=True)
+class BaselineShares:
+    """How `bias` divides its budget; the parts add up to 1."""
+
+    level: float
+    weights: float
+    sweep: float
+    """Of each sweep of item sums."""
+    choice: float
+
+
+def baseline_shares(people: float, mu: float, sweeps: int) -> BaselineShares:
+    """The rule of `bias`, for so many sweeps of item sums."""
+    level = global_mean_share(people, mu)
+    after_level = 1 - level
+    return BaselineShares(
+        level=level,
+        weights=WEIGHTS_SHARE * after_level,
+        sweep=ITEM_BIAS_SHARE * after_level / sweeps,
+        choice=CHOICE_SHARE * after_level,
+    )
+
+
+def small_budget(matrix: NDArray[np.float64], features: Design) -> NDArray[np.float64]:
+    """Item factors with biases and features, scaled for small budgets."""
+    times = np.ones(matrix.shape[1])
+    times[1] = SMALL_POPULARITY / POPULARITY
+    times[2] = SMALL_POPULARITY_SLOPE / POPULARITY_SLOPE
+    years = 3 + np.flatnonzero(features.kind == YEAR)
+    times[years] = np.sqrt(SMALL_YEAR / FEATURES[YEAR])
+    return np.ascontiguousarray(matrix * times)
+
+
+# First-order statistics on a calendar: level, weights and effects from running sums.
+#
+# Every week's people subtract the effects that were public in their week, e_s, and weigh their
+# residuals as it was public then, k_s. The running sums of item i are then
+#
+#     sum over weeks of k_s W_s (b - e_s)  =  W k (b - e),
+#
+# where k and e are the means of k_s and e_s over the people of all weeks (e weighted by k_s), as
+# far as an item's share of the ratings stays the same from week to week. That is one release of
+# sums, as `Evidence` knows it; what a one-off fit does in sweeps, the weeks do one after the
+# other. `steady` says k_s and e_s, so that the sums are read by them (`tacit.rounds.running`).
+
+
+@dataclass(frozen=True)
+class StreamedFirst(FirstState):
+    """First-order statistics on a calendar."""
+
+    elapsed: float = 0.0
+    """Which part of the calendar is over, this week included."""
+    before: float = 0.0
+    """People who were counted in earlier weeks, as far as it was released."""
+
+
+class StreamedOrder(FirstOrder):
+    """The first-order rounds for running sums."""
+
+    @staticmethod
+    def of(public: Public) -> StreamedOrder:
+        """The rounds that these public facts allow."""
+        order = FirstOrder.of(public)
+        return StreamedOrder(order.public, order.features, order.pure)
+
+    def effort(self, state: FirstState, spread: float) -> tuple[NDArray[np.float64], float]:
+        """By the weights that are to be expected at the end of the calendar: effort that is
+        right then is worth most."""
+        grown = max(self.public.people / state.people, 1.0)
+        mean = grown * state.weights.mean
+        weights = replace(state.weights, mean=mean)
+        return super().effort(replace(state, weights=weights), spread)
+
+    def running_item_biases(self, share: float, spread: float) -> Round:
+        """One round of sums a week; see the module."""
+        once = self.effects("effects", share, spread)
+
+        def steady(state: AnyState) -> Mapping[str, Stationary]:
+            multiplier, clip = self.effort(state, spread)
+            return {
+                "sums": Stationary(
+                    KEPT * multiplier / clip, self.effect(state), state.weights.mean / state.people
+                )
+            }
+
+        def absorb(state: AnyState, released: Mapping[str, Released]) -> AnyState:
+            noisy = released["sums"]
+            if not isinstance(noisy, Running):  # one week, and no calendar
+                current = steady(state)["sums"]
+                noisy = Running(noisy.value, noisy.sd, scale=current.scale, taken=current.taken)
+            sd = noisy.sd if noisy.each is None else noisy.each[:, 0]
+            evidence = Evidence.none(self.public.items).add(
+                noisy.value[:, 0],
+                np.maximum(sd, TINY),
+                noisy.scale,
+                state.weights,
+                np.asarray(noisy.taken),
+            )
+            return self.settle(state, evidence)
+
+        return replace(once, absorb=absorb, steady=steady)

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import SettingError
 from tacit.methods.base import Public
-from tacit.methods.first_order.rounds import FirstOrder
-from tacit.methods.first_order.state import FirstState, UserFactors
+from tacit.methods.first_order.rounds import FirstOrder, FirstState, UserFactors
 from tacit.methods.refine.earlier import Earlier, fewer_columns
 from tacit.model.extend import regress
 from tacit.model.person.gaussian import NOISE

@@ -1,7 +1,6 @@
 """Methods with an item-item matrix.
 
 What they are: `covariance` (McSherry & Mironov), `knn` (Pearson and cosine), `ease` (likes).
-How the budget is divided: `plan`. What one person adds: `rows`; `covariance` measures covariance
-and weights apart. What is known after each round: `state`. What is published: `matrix`. As
-the paper prints it: `printed`. Compiled: `kernels`. The twins are the same without noise.
+What they share is in `plan`: how the budget is divided, what one person adds, what is known after
+each round, what is published. The twins are the same without noise.
 """

@@ -27,23 +27,27 @@ from pydantic import Field
 from tacit.bound import Bound, CellClip, CountedGram, EntryGram, FactorGram, Rows
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.rule import is_pure
-from tacit.methods.item_item.matrix import first_arrays, neighbour_lists, precise, published
-from tacit.methods.item_item.papers import PAPER_ONLY, McSherrySettings
-from tacit.methods.item_item.plan import RANK, matrix_plan
-from tacit.methods.item_item.rows import (
+from tacit.methods.first_order.rounds import is_pure
+from tacit.methods.item_item.plan import (
     FINE,
     OFFSET,
+    RANK,
     Floats,
+    MatrixSettings,
+    MatrixState,
     centred,
     centred_cells,
     counts_inside,
     factors,
+    first_arrays,
     head_of,
+    matrix_plan,
     matrix_rows,
+    neighbour_lists,
+    precise,
+    published,
     residuals,
 )
-from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import Product, strongest
 from tacit.methods.refine.spectrum import paper_clean, shrink_spectrum
 from tacit.methods.refine.spectrum_items import fit_item_factors, profile
@@ -80,6 +84,47 @@ GRID, GRID_PURE = 2**20, 2**28
 """Steps of the grid at unit `rating`: finer where the bound is of L1 and counts every entry."""
 TINY, TINIER = 1e-3, 1e-9
 """The average weight counts as at least so much of its own noise, and more than nothing."""
+DIMENSION = 20
+"""k: "the dimensionality for all algorithms is fixed at k = 20" (section 5.2)."""
+
+# What McSherry & Mironov print as constants, and what their text leaves open: settings of
+# calibration `paper`, each with the printed value or the likeliest reading as its default.
+
+
+class McSherrySettings(MatrixSettings):
+    """All for `paper` alone; no other calibration looks at them."""
+
+    theta: float | None = Field(None, gt=0)
+    """The paper's one parameter of noise (it uses .15); from epsilon and delta unless
+    given."""
+    law: Literal["gaussian", "laplace"] = "gaussian"
+    """The law of the noise."""
+    shares: tuple[float, float, float] = (0.02, 0.19, 0.79)
+    """Of theta: global average, item averages, covariance."""
+    item_prior: float = Field(15.0, ge=0)
+    """beta_m: fictitious ratings at the global average in an item's."""
+    person_prior: float = Field(20.0, ge=0)
+    """beta_p: fictitious ratings in a person's own average."""
+    clamp: float = Field(1.0, gt=0)
+    """B: where centred ratings are clamped before they are measured."""
+    residuals: Literal["plain", "clamped"] = "plain"
+    """What neighbours and factors see of a person's ratings when predicting. Left open;
+    clamping is there to lower a sensitivity, and a prediction measures nothing."""
+    shrink_diagonal: float | None = Field(None, ge=0)
+    """Of the cleaning; fitted on the raw error of a probe set, as printed, unless given."""
+    shrink_off: float | None = Field(None, ge=0)
+    """The same off the diagonal."""
+    ridge: float | None = Field(None, gt=0)
+    """Of both predictions; fitted likewise unless given. With all three given there is no
+    probe set, and all ratings are measured."""
+    matrix_noise: Literal["triangle", "entries"] = "triangle"
+    """Whether a pair of items has one draw, or each of its two entries its own and their
+    mean is used. Left open."""
+    person_total: Literal["mean", "norm"] = "mean"
+    """Unit `user`: whether a person adds her mean to the global sum, which gives the bound
+    that section 4.5 states, or her sum over ||e||, literally. Left open."""
+    least_weight: float = Field(1e-3, gt=0)
+    """Of the mean weight of a pair: noisy divisors are at least this. Left open."""
 
 
 class CovarianceSettings(McSherrySettings):
@@ -199,8 +244,6 @@ def _cleaned(
 # weight is *squared*; with 1/sqrt n a whole person would add B^2 sqrt n). Unit `rating`:
 # (rr', ee')/sqrt n, bounded by `CountedGram`. For a pure promise n and n^2 stand for sqrt n
 # and n. The shrinkage follows by rule from the noise on the weights.
-
-
 def pair_round(public: Public, size: int, share: float) -> Round:
     """Release both matrices with their diagonals; clean them as the paper does."""
     whole_person = public.unit == "user"
@@ -257,6 +300,9 @@ def _shrinkage(weights: Released) -> float:
     matrix = precise(weights.value)
     mean = float(matrix[np.triu_indices(len(matrix), 1)].mean())
     return PULL + PER_NOISE * weights.sd / max(mean, TINY * weights.sd + TINIER)
+
+
+PAPER_ONLY = frozenset(McSherrySettings.model_fields) - frozenset(MatrixSettings.model_fields)
 
 
 class FactorForm(CovarianceForm):

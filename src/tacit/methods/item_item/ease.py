@@ -12,36 +12,32 @@ says already is taken off and given back: at `user` off each row, before it is m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from tacit.bound import Bound, CellClip, EntryGram, FactorGram, RowClip, Rows
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.rounds import TINY, cell_rows, person_rows, person_weights
-from tacit.methods.first_order.rule import strength
-from tacit.methods.item_item.item_weights import (
-    MEAN_RIDGE,
-    OFFSET,
-    OWN_RIDGE,
-    beside_popularity,
-    by_chance,
-    cleaned,
-    diagonal,
-    tempered,
+from tacit.methods.first_order.rounds import TINY, cell_rows, person_rows, person_weights, strength
+from tacit.methods.item_item.plan import (
+    FINE,
+    Arrays,
+    EaseState,
+    head_of,
+    matrix_rows,
+    people_by_noise,
+    published,
 )
-from tacit.methods.item_item.likes_rows import Common, centred_likes, common_part
-from tacit.methods.item_item.matrix import Arrays, published
-from tacit.methods.item_item.plan import people_by_noise
-from tacit.methods.item_item.rows import FINE, head_of, matrix_rows
-from tacit.methods.item_item.state import EaseState
-from tacit.methods.refine.neighbour import ease
+from tacit.methods.refine.neighbour import Array, LowRankEase, ease
+from tacit.methods.refine.spectrum import shrink_whole_spectrum
 from tacit.methods.refine.weights import denoise_weights
 from tacit.model.shared import Shared
+from tacit.repr import shapes
 from tacit.rounds.options import Calibration
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block, Part, Released, Round
@@ -72,6 +68,32 @@ LEAST_COVERED = 100
 """Items that the Gram covers, if there are so many."""
 EVEN = 6
 """Likes of a person up to which each of them counts fully."""
+Floats = NDArray[np.float64]
+WORK = 6e9
+"""Products of two cells that a Gram may take, which is some seconds: p is over so few of the
+most liked items that everybody's rows stay as short as that."""
+ROW_OFFSET = 0.1
+"""In the length of a person's row: keeps the weight of people with few likes finite. Chosen
+on splits of ML-1M that are not reported (seen: .1 and .5)."""
+WEIGHT_OFFSET = 0.5
+"""In the length of a person's row: keeps the weight of people with few likes finite."""
+MARGIN = 0.3
+"""How far above the noise edge the largest eigenvalue must lie, in widths of the edge, if
+the Gram says anything: lists forgive noise more than ratings do."""
+CHANCE = 0.7
+"""Beside the privacy noise: which likes fall together by chance. Rows of length 1 over M items
+that have nothing to do with each other move an entry of their Gram by sqrt(people)/M; so much of
+it counts as noise (seen: 0, .7, 1, 1.4; without it lists on 400 items fell from epsilon 5 to
+20; at the unit `rating` 0, .2, .35, .7)."""
+BUSY = 1.5
+"""Those who like an item like so many times more than the average person."""
+OWN_RIDGE, MEAN_RIDGE = 0.5, 0.6
+"""The ridge of an item, in units of its own diagonal entry and of the mean entry."""
+CENTRED_OWN, CENTRED_MEAN = 0.35, 0.2
+"""The same for a Gram without what popularity says; found on splits that are not reported."""
+TEMPERED = 0.15
+"""There, scores are divided by this power of popularity: a ridge leaves too much of it."""
+LEAST_WEIGHT = 1e-3
 
 
 class EaseSettings(BaseSettings):
@@ -209,7 +231,7 @@ def gram_round(public: Public, settings: EaseSettings, size: int, share: float) 
         ridge = OWN_RIDGE * item_diagonal + MEAN_RIDGE * item_diagonal.mean()
         return replace(state, between=ease(item_factors, ridge), head=head)
 
-    bound = EntryGram(size, CellClip(1.0, FINE), OFFSET)
+    bound = EntryGram(size, CellClip(1.0, FINE), WEIGHT_OFFSET)
     part = Part("gram", size, bound, share=share, form="gram")
     return Round("gram", (part,), contribute, absorb)
 
@@ -235,8 +257,8 @@ def single_likes(
 def whole_people(
     public: Public, settings: EaseSettings, size: int, share: float
 ) -> tuple[Round, ...]:
-    """The same for whole people, without what popularity says already (see
-    `tacit.methods.item_item.likes_rows`); or popularity once more, where the likes of a person
+    """The same for whole people, without what popularity says already (see the
+    rows of likes below); or popularity once more, where the likes of a person
     are too few for that."""
     reach = people_by_noise(public)
     gram_share = share * (1 - ALONG_SHARE)
@@ -343,3 +365,149 @@ def gram_size(unit: str, items: int, reach: float) -> int:
         return limit
     size = 1.5 * reach ** (2 / 3) if whole_person else 0.45 * reach
     return int(np.clip(size, min(LEAST_COVERED, limit), limit))
+
+
+# What one person adds to a Gram of likes: what popularity does not say of them already.
+#
+# A row of likes x is mostly popularity, which is released before. Along the unit vector p of the
+# popularity of the most liked items it has the length c = x.p, and the rest y = x - c p is what
+# is multiplied: p is known, so the noise covers only what is not. What was taken off is given
+# back as c^2 p p', from one released number: everybody's c^2 in the same units as her products.
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """The unit vector p, over some of the rows of a matrix."""
+
+    rows: NDArray[np.int64]
+    """Ascending."""
+    along: Floats
+    """p of each of these."""
+    size: int
+    """Rows of the matrix."""
+
+    def all_rows(self) -> Floats:
+        """p over all rows of the matrix."""
+        out = np.zeros(self.size)
+        out[self.rows] = self.along
+        return out
+
+
+def common_part(weight: Floats, people: float) -> Common:
+    """p from the popularity of the rows of a matrix, over as many of them as `WORK` allows."""
+    size = len(weight)
+    row_count = int(np.clip(np.sqrt(WORK / max(people, 1.0)), 1, size))
+    rows = np.sort(np.argsort(-weight, kind="stable")[:row_count])
+    length = np.sqrt((weight[rows] ** 2).sum())
+    along = weight[rows] / length if length > 0 else np.zeros(row_count)
+    return Common(rows, np.asarray(along, np.float64), size)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredLikes:
+    """A block's contributions."""
+
+    rest: Rows
+    """Everybody's y over its length."""
+    along: Floats
+    """Everybody's c^2 over the same length squared."""
+
+    __repr__ = shapes
+
+
+def centred_likes(block: Block, index: NDArray[np.uint32], common: Common) -> CentredLikes:
+    """Each person alone; `index` is the row of each of the block's cells, the matrix's size for
+    cells outside it."""
+    people = len(block.people)
+    person = np.repeat(np.arange(people), np.diff(block.ptr))
+    inside = index < common.size
+    person, liked = person[inside], index[inside].astype(np.int64)
+    slot = np.full(common.size, -1, np.int64)
+    slot[common.rows] = np.arange(len(common.rows))
+    column = slot[liked]
+    shared = column >= 0
+    # |x - c p|^2 = |x|^2 - c^2, as p has length 1 and c = x.p.
+    # Of no cells at all numpy counts in integers, which have no -0.
+    length = np.bincount(person[shared], common.along[column[shared]], minlength=people).astype(
+        np.float64
+    )
+    count = np.bincount(person, minlength=people)
+    scale = 1.0 / np.sqrt(np.maximum(count - length**2, 0.0) + ROW_OFFSET)
+    dense = -length[:, None] * common.along
+    dense[person[shared], column[shared]] += 1.0
+    dense *= scale[:, None]
+    rows = _merged(dense, common.rows, person[~shared], liked[~shared], scale)
+    return CentredLikes(rows, (length * scale) ** 2)
+
+
+def _merged(
+    dense: Floats,
+    columns: NDArray[np.int64],
+    person: NDArray[np.int64],
+    other_likes: NDArray[np.int64],
+    scale: Floats,
+) -> Rows:
+    """The dense part of each row, and behind it the person's other likes."""
+    people, width = dense.shape
+    other_counts = np.bincount(person, minlength=people)
+    ptr = np.concatenate([[0], np.cumsum(width + other_counts)]).astype(np.int64)
+    index = np.empty(ptr[-1], np.int64)
+    value = np.empty(ptr[-1])
+    at = ptr[:-1, None] + np.arange(width)
+    index[at] = columns
+    value[at] = dense
+    # Cells come in the order of the people: the k-th of a person goes k behind her dense part.
+    offsets = np.concatenate([[0], np.cumsum(other_counts)])[:-1]
+    behind = ptr[person] + width + np.arange(len(person)) - offsets[person]
+    index[behind] = other_likes
+    value[behind] = scale[person]
+    return Rows(ptr, index, value[:, None])
+
+
+# From a noisy Gram of likes to weights between items: what its spectrum still says beside
+# popularity, and a ridge of every item on all others in low rank. Post-processing only.
+
+
+def cleaned(matrix: Array, sd: float, rank: int) -> Floats:
+    """Loadings of what a noisy Gram still says."""
+    spectrum = shrink_whole_spectrum(matrix, sd, rank, margin=MARGIN)
+    return np.asarray(spectrum.loadings, np.float64)
+
+
+def by_chance(lengths: float, size: int) -> float:
+    """How far likes that fall together by chance move an entry of a Gram of so many rows, from
+    the sum over people of their squared row's length, squared: 1 each at the unit `user`; n of n
+    likes at `rating`."""
+    return CHANCE * float(np.sqrt(max(lengths, 0.0))) / size
+
+
+def beside_popularity(matrix: Array, sd: float, weight: Floats, rank: int) -> Floats:
+    """Loadings of a noisy Gram of whole rows: popularity, which is released before and known
+    better than the Gram's own leading direction, and what the rest of the Gram still says; none
+    where it says nothing."""
+    common = weight / max(float(np.sqrt((weight**2).sum())), TINY)
+    # The diagonal was never released: the slope of all other entries on those of p p'.
+    inside = float(common @ matrix @ common)
+    inside -= float((matrix.diagonal() * common**2).sum())
+    along = max(inside / max(1 - float((common**4).sum()), TINY), 0.0)
+    popular_part = (along * np.outer(common, common)).astype(matrix.dtype)
+    remaining = cleaned(matrix - popular_part, sd, rank - 1)
+    if not remaining.shape[1]:
+        return remaining
+    return np.column_stack([np.sqrt(along) * common, remaining])
+
+
+def tempered(item_factors: Floats, item_diagonal: Floats, weight: Floats) -> LowRankEase:
+    """Weights between items from a Gram without what popularity says."""
+    between = ease(item_factors, CENTRED_OWN * item_diagonal + CENTRED_MEAN * item_diagonal.mean())
+    weight = np.maximum(weight, LEAST_WEIGHT)
+    less = (weight / weight.mean()) ** -TEMPERED
+    return LowRankEase(between.left, np.asarray(between.right * less[:, None], np.float32))
+
+
+def diagonal(weight: Floats, people: float, whole_person: bool) -> Floats:
+    """What the diagonal would be, from popularity alone."""
+    weight = np.maximum(weight, LEAST_WEIGHT)
+    likes = float(weight.sum()) / people
+    likes = max(likes**2 if whole_person else likes, 1.0)
+    return np.asarray(weight / np.sqrt(BUSY * likes + WEIGHT_OFFSET))

@@ -26,36 +26,32 @@ from tacit.bound import Bound, CellClip, EntryGram, FactorGram, Rows
 from tacit.errors import SettingError
 from tacit.methods.base import Form, Method, Public
 from tacit.methods.base import Settings as BaseSettings
-from tacit.methods.first_order.rule import is_pure
-from tacit.methods.item_item.matrix import (
-    Arrays,
-    carried_over,
-    first_arrays,
-    neighbour_lists,
-    precise,
-    published,
-)
+from tacit.methods.first_order.rounds import is_pure
 from tacit.methods.item_item.plan import (
-    RANK,
-    MatrixSettings,
-    divided,
-    first_rounds,
-    full_budget,
-    matrix_plan,
-    measured,
-)
-from tacit.methods.item_item.rows import (
     FINE,
     OFFSET,
+    RANK,
+    Arrays,
     Floats,
+    MatrixSettings,
+    MatrixState,
+    carried_over,
     centred_cells,
+    divided,
     factors,
+    first_arrays,
+    first_rounds,
+    full_budget,
     head_of,
+    matrix_plan,
     matrix_rows,
+    measured,
+    neighbour_lists,
     over_length,
+    precise,
+    published,
     residuals,
 )
-from tacit.methods.item_item.state import MatrixState
 from tacit.methods.refine.neighbour import similarity, strongest
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.model.person.gaussian import NOISE

@@ -24,14 +24,16 @@ from tacit.methods.item_item.ease import (
     EASE,
     GRAM_SHARE,
     LEAST,
+    MARGIN,
+    MEAN_RIDGE,
+    OWN_RIDGE,
+    WEIGHT_OFFSET,
     EaseSettings,
+    diagonal,
     gram_size,
     popularity_round,
 )
-from tacit.methods.item_item.item_weights import MARGIN, MEAN_RIDGE, OFFSET, OWN_RIDGE, diagonal
-from tacit.methods.item_item.plan import people_by_noise
-from tacit.methods.item_item.rows import counts_inside
-from tacit.methods.item_item.state import EaseState
+from tacit.methods.item_item.plan import EaseState, counts_inside, people_by_noise
 from tacit.methods.refine.neighbour import ease
 from tacit.methods.refine.spectrum import shrink_spectrum
 from tacit.methods.streamed import COUNT_SHARE, COUNTED, ONCE, count_round, steadily
@@ -109,7 +111,7 @@ def running_gram(public: Public, settings: EaseSettings, size: int) -> Round:
         seats = given_seats(state, width, public.people)
         index = covered(state.weight, seats, size, width)[block.item]
         inside = index < width
-        row = inside / np.sqrt(counts_inside(block, inside) + OFFSET)
+        row = inside / np.sqrt(counts_inside(block, inside) + WEIGHT_OFFSET)
         return {"gram": Rows(block.ptr, index, row[:, None])}
 
     def steady(state: AnyState) -> Mapping[str, Stationary]:

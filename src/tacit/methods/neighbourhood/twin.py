@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.state import Floats
-from tacit.methods.neighbourhood.neighbourhood import Learned, Neighborhood, NeighbourhoodSettings
-from tacit.methods.neighbourhood.state import RowState
+from tacit.methods.first_order.rounds import Floats
+from tacit.methods.neighbourhood.neighbourhood import (
+    Learned,
+    Neighborhood,
+    NeighbourhoodSettings,
+    RowState,
+)
 from tacit.methods.noiseless.twin import ItemBiasTwin
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared

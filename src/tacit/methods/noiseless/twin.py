@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from tacit.bound import CellClip, Rows
 from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.item_factors import loadings
-from tacit.methods.first_order.rounds import person_rows, public_design
+from tacit.methods.first_order.rounds import loadings, person_rows, public_design
 from tacit.methods.noiseless.variational import (
     ITEM_BIAS_SPREAD,
     LEAST_NOISE,

@@ -7,7 +7,7 @@ from what is expected of it. Everything else follows on the device from public f
 own ratings. One answer with all of epsilon beats k answers with epsilon/k: what an answer
 tells grows like epsilon^2 while epsilon is small and like epsilon later, never less.
 
-Guarantee: all vectors are carried by `tacit.methods.one_bit.carrier`, one answer a person;
+Guarantee: all vectors are carried by `tacit.methods.one_bit.one_bit`, one answer a person;
 the rest is post-processing (docs/proofs/one-bit.md).
 """
 
@@ -24,18 +24,16 @@ from tacit.bound import Rows
 from tacit.data.catalogue import Catalogue
 from tacit.data.features import Design, design
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.item_factors import loadings
-from tacit.methods.one_bit.carrier import Carrier, padded
-from tacit.methods.one_bit.one_bit import OneBitMF
-from tacit.methods.one_bit.state import AnswersState
+from tacit.methods.first_order.rounds import loadings
+from tacit.methods.one_bit.one_bit import Carrier, OneBitMF, padded
 from tacit.methods.refine.item_bias import Evidence, estimate_item_biases
-from tacit.methods.refine.weights import denoise_weights
+from tacit.methods.refine.weights import Weights, denoise_weights
 from tacit.model.person.gaussian import GaussianModel
 from tacit.model.shared import Shared
 from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan
 from tacit.rounds.round import Block
-from tacit.rounds.state import State
+from tacit.rounds.state import NOT_YET, State, later
 
 STORY = (
     "Every person answers once, with the whole budget.",
@@ -135,8 +133,6 @@ def item_bias_shared(
 
 # The three rounds of `effects`: each device's contribution, and how all answers update the public
 # state.
-
-
 @dataclass(frozen=True)
 class Questions:
     """What is asked, and what answers make; `size` coordinates carry every vector."""
@@ -283,3 +279,31 @@ def feature_design(catalogue: Catalogue) -> Design | None:
     if not catalogue.has_features:
         return None
     return design(len(catalogue), catalogue.years, catalogue.tagged, catalogue.numeric)
+
+
+# What devices' answers tell, typed: the three groups of `effects`, and the path of the descent.
+
+
+@dataclass(frozen=True)
+class AnswersState(State):
+    """What the three groups of people have told, in the order in which they are asked."""
+
+    weights: Weights = NOT_YET
+    told: float = NOT_YET
+    """How many people told what they rated."""
+    loadings: Floats = NOT_YET
+    """Items x columns: level, popularity and public features."""
+    baseline: Floats = NOT_YET
+    """What is expected of each item so far."""
+    variance: Floats = NOT_YET
+    """What the answers leave unknown of it."""
+
+
+@dataclass(frozen=True)
+class DescentState(State):
+    """Where the descent of Shin et al. has come to."""
+
+    gradients: NDArray[np.float32] = later(grows=True)
+    """One a step, from all answers together."""
+    path: NDArray[np.float32] = later(derived=True)
+    """Item factors before the first step and after each: everybody takes the same steps."""

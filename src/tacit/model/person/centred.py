@@ -19,8 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.fixed_order import inverse, product, solve, spread
-from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason, Rows
-from tacit.model.person.needs import LEAST_NOISE, MOST_NEIGHBOURS, Needed, Number, Unfit
+from tacit.model.person.base import (
+    LEAST_NOISE,
+    MOST_NEIGHBOURS,
+    Cells,
+    Floats,
+    Needed,
+    Number,
+    Own,
+    PersonalModel,
+    Reason,
+    Rows,
+    Unfit,
+)
 from tacit.repr import shapes
 
 TOGETHER = 512

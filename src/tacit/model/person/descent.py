@@ -11,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.fixed_order import product, solve
-from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
-from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
+from tacit.model.person.base import (
+    LEAST_NOISE,
+    Cells,
+    Floats,
+    Needed,
+    Number,
+    Own,
+    PersonalModel,
+    Reason,
+    Unfit,
+)
 
 SPREAD = 1.1
 """Standard error where a person has no ratings of her own to judge by."""

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.fixed_order import product
-from tacit.model.person.base import Floats, Own, PersonalModel, Reason
-from tacit.model.person.needs import Needed, Unfit
+from tacit.model.person.base import Floats, Needed, Own, PersonalModel, Reason, Unfit
 
 PRIOR_LIKES = 3.0
 """Weight of everybody's popularity, in likes of one's own: a person with few likes gets more of

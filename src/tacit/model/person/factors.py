@@ -18,8 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.kernels.fixed_order import inverse, product, solve, spread
-from tacit.model.person.base import Cells, Floats, Own, PersonalModel, Reason
-from tacit.model.person.needs import LEAST_NOISE, Needed, Number, Unfit
+from tacit.model.person.base import (
+    LEAST_NOISE,
+    Cells,
+    Floats,
+    Needed,
+    Number,
+    Own,
+    PersonalModel,
+    Reason,
+    Unfit,
+)
 from tacit.repr import shapes
 
 

@@ -16,9 +16,8 @@ from tacit.data.schema import LIKES
 from tacit.errors import SettingError
 from tacit.exports import write_csv, write_parquet
 from tacit.model.person.base import Own
-from tacit.model.person.notes import likes_of_table, passed_over
 from tacit.model.person.rank import check_order, order_scores, top
-from tacit.model.person.ratings import on_scale
+from tacit.model.person.ratings import likes_of_table, on_scale, passed_over
 from tacit.notices import notice
 from tacit.repr import shapes
 

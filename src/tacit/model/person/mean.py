@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.model.person.base import Floats, Own, PersonalModel, Reason
-from tacit.model.person.needs import Needed, Number
+from tacit.model.person.base import Floats, Needed, Number, Own, PersonalModel, Reason
 
 PEOPLE_VARIANCE = 0.2
 """Between people's means, on the inner scale of width 4: a public rule, not fitted."""

@@ -19,9 +19,18 @@ from numpy.typing import NDArray
 
 from tacit.kernels.fixed_order import product
 from tacit.model.person import gaussian
-from tacit.model.person.base import Cells, Floats, Own, Reason, people_of
-from tacit.model.person.gaussian_personal import GaussianPersonal
-from tacit.model.person.needs import LEAST_NOISE, Needed, Number, check_lists
+from tacit.model.person.base import (
+    LEAST_NOISE,
+    Cells,
+    Floats,
+    Needed,
+    Number,
+    Own,
+    Reason,
+    check_lists,
+    people_of,
+)
+from tacit.model.person.gaussian import GaussianPersonal
 
 
 class Neighbourhood(GaussianPersonal):

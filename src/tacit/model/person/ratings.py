@@ -3,23 +3,42 @@ scale of the data."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.data.catalogue import Catalogue
+from tacit.data.catalogue import Catalogue, bare_title, fold
+from tacit.data.ids import clean
+from tacit.data.ratings import format_count
 from tacit.data.reading.columns import NAMES, plain
-from tacit.data.schema import Schema
+from tacit.data.schema import LIKES, Schema
 from tacit.errors import DataError, format_location
 from tacit.model.person.base import Own
-from tacit.model.person.names import find_row, naming
+from tacit.model.person.results import UnknownItem
+from tacit.notices import notice
 from tacit.repr import shapes
+
+if TYPE_CHECKING:
+    from tacit.model.model import Model
 
 SLACK = 1e-9
 """What rounding may take from a rating that is just a like."""
+MANY = 50_000
+"""Names above which none is searched for that only looks alike: it would take seconds."""
+ALIKE = 0.75
+"""How alike a name must be to be suggested, from 0 to 1."""
+SUGGESTED = 3
+CONTAINING = 6
+"""Names suggested that contain the text."""
+LISTED = 5
+"""Items named in an error."""
+TOLD = 5
+"""Unknown or repeated items that are named one by one."""
 
 
 class OwnLine(NamedTuple):
@@ -191,3 +210,171 @@ def on_scale(schema: Schema, inner: float) -> float:
     """An expected rating in the scale of the data, within its ends."""
     rating = schema.middle + schema.unit_width * inner
     return float(np.clip(rating, schema.low, schema.high))
+
+
+# Items by the names that people use: ids, and titles with or without their year.
+
+
+def label(catalogue: Catalogue, row: int) -> str:
+    """The title of an item, or its id where there are no titles."""
+    names = catalogue.ids if catalogue.titles is None else catalogue.titles
+    return names[row]
+
+
+def find_row(catalogue: Catalogue, text: str) -> int | None:
+    """The row of an item by id, or by title with or without its year; None if unknown."""
+    name = clean(text)
+    if name in catalogue.index:
+        return catalogue.index[name]
+    if text in catalogue.index:
+        return catalogue.index[text]
+    titles = catalogue.by_title
+    rows = titles.get(fold(text)) or titles.get(fold(bare_title(text))) or []
+    if not rows:
+        return None
+    if len(rows) > 1 and catalogue.titles is not None:
+        exact = [row for row in rows if fold(catalogue.titles[row]) == fold(text)]
+        if len(exact) != 1:
+            choices = ", ".join(
+                f"{catalogue.ids[r]} ({catalogue.titles[r]})" for r in rows[:LISTED]
+            )
+            raise DataError(
+                f"{text!r} could be several items: {choices}",
+                remedy="give the id or the full title",
+            )
+        rows = exact
+    return rows[0]
+
+
+def find_item(catalogue: Catalogue, text: str) -> int | UnknownItem:
+    """The same; an unknown item comes with names that look alike, which takes longer."""
+    row = find_row(catalogue, text)
+    return UnknownItem(text, _near(catalogue, text)) if row is None else row
+
+
+def _near(catalogue: Catalogue, text: str) -> tuple[str, ...]:
+    """Names that look like the text, or contain it."""
+    names = list(catalogue.by_title) or list(catalogue.ids)
+    near: list[str] = []
+    if len(names) <= MANY:
+        near = difflib.get_close_matches(fold(text), names, n=SUGGESTED, cutoff=ALIKE)
+    if not near and len(text.strip()) > 2:
+        near = [name for name in names if fold(text) in name][:CONTAINING]
+    if catalogue.titles:
+        near = [label(catalogue, catalogue.by_title[name][0]) for name in near]
+    # A title is known with and without its year.
+    return tuple(dict.fromkeys(near))
+
+
+def row_of(catalogue: Catalogue, text: str) -> int:
+    """The same; an unknown item is refused, with names that look alike."""
+    match = find_item(catalogue, text)
+    if isinstance(match, UnknownItem):
+        near = (
+            f"did you mean {', '.join(match.near)}?"
+            if match.near
+            else "use an id or title of its catalogue"
+        )
+        raise DataError(f"{text!r} is not in this model", remedy=near)
+    return match
+
+
+def naming(catalogue: Catalogue, text: str) -> str:
+    """How to name items, with the nearest name where there is one: for a remedy."""
+    match = find_item(catalogue, text)
+    if isinstance(match, UnknownItem) and match.near:
+        return f"did you mean {match.near[0]!r}?"
+    if catalogue.titles is None:
+        return (
+            f"use ids such as {catalogue.ids[0]!r}: it was fitted without --items and has no titles"
+        )
+    return "use the ids or titles of the model's catalogue (`tacit export` lists them)"
+
+
+# What a caller in Python is told beside an answer: which of the own ratings do not count.
+
+
+def tell_own(catalogue: Catalogue, schema: Schema, parsed: UserRatings) -> None:
+    """Items that the model does not know or that are rated twice, and ratings that are no
+    likes."""
+    for name in parsed.unknown[:TOLD]:
+        unknown = find_item(catalogue, name)
+        near = unknown.near if isinstance(unknown, UnknownItem) else ()
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        notice(f"{name!r} is not in this model and does not count{hint}")
+    unlisted = len(parsed.unknown) - TOLD
+    if unlisted > 0:
+        notice(f"and {unlisted:,} more items are not in this model")
+    for line in [*repeats(parsed)[:TOLD], *likes_told(schema, parsed.own)]:
+        notice(line)
+
+
+def repeats(parsed: UserRatings) -> list[str]:
+    """Which of two own ratings of one item counts."""
+    messages = []
+    for earlier, later in parsed.repeated:
+        if later.line is not None:
+            where = f"is in lines {earlier.line} and {later.line}"
+        elif earlier.item != later.item:
+            where = f"is the same item as {str(earlier.item)!r}"
+        else:
+            where = "is rated twice"
+        messages.append(f"{str(later.item)!r} {where}: the later counts")
+    return messages
+
+
+def likes_told(schema: Schema, user_ratings: Own) -> list[str]:
+    """What own ratings are to a model of likes: which are left out, and that how high the rest
+    are is not used."""
+    if schema.positive is None:
+        return []
+    liked = likes(schema, user_ratings)
+    below = len(user_ratings.items) - len(liked.items)
+    messages = []
+    if below:
+        messages.append(
+            f"{below:,} of {format_count(len(user_ratings.items), 'rating')} are below "
+            f"{schema.positive:g}: they are no likes and are left out"
+        )
+    best = (schema.high - schema.middle) / schema.unit_width
+    if schema.source == LIKES and (liked.values > best + SLACK).any():
+        messages.append(passed_over(f"all {format_count(len(liked.items), 'row')} count"))
+    return messages
+
+
+def passed_over(rows: str) -> str:
+    """That a model of a table without ratings has no use for them."""
+    return (
+        f"{rows} as likes, the rating column is not used: this model was made of a table "
+        "without ratings"
+    )
+
+
+def likes_of_table(schema: Schema, value: NDArray[np.float32]) -> list[str]:
+    """The same notice about a whole table, for the owner alone."""
+    if schema.positive is None or schema.source == LIKES:
+        return []
+    below = int((value < schema.positive - SLACK).sum())
+    if not below:
+        return []
+    message = (
+        f"{below:,} of {format_count(len(value), 'rating')} are below {schema.positive:g}: they "
+        "are no likes and are left out; for the owner only"
+    )
+    return [message]
+
+
+def tell_user_factors(model: Model, user_ratings: Own) -> None:
+    """Notify where own ratings cannot change the list, and why."""
+    if not len(model.likes(user_ratings).items) or model.knows_tastes(user_ratings):
+        return
+    order = "what everybody would be told" if model.rates else "popularity"
+    notice(
+        "these ratings change nothing: the model has learned no tastes (people were few, or "
+        f"epsilon was small), or none of these items, so the order is {order}"
+    )
+
+
+def tell_unrated() -> None:
+    """Notify that a model of likes predicts no ratings."""
+    notice("a model of likes orders items and expects no ratings: `recommend` gives its order")

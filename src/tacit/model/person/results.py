@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.catalogue import Catalogue
 from tacit.errors import UnknownKeyError
+from tacit.kernels.fixed_order import product, solve
+from tacit.model.person.base import Own, PersonalModel, answering, sensible
 from tacit.page import escaped, table
 from tacit.redaction import one_line
 from tacit.validation import Suggesting, by_name, near
@@ -19,6 +25,10 @@ if TYPE_CHECKING:
     import polars
 
 T = TypeVar("T")
+RIDGE = 5.0
+"""Penalty of the regression, in items."""
+STEP_OF_TIME = 20.0
+"""Years that count as one step of time."""
 
 
 class AnswerRow(Suggesting):
@@ -122,6 +132,15 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
+class Share(NamedTuple):
+    """What one thing adds to a prediction."""
+
+    name: str
+    """An own item, or a public feature."""
+    points: float
+    """Rating points."""
+
+
 @dataclass(frozen=True)
 class Recommendation(AnswerRow):
     """One line of a list. `rating` is expected, `error` its standard error, both in the
@@ -162,15 +181,6 @@ class UnknownItem:
     item: str
     near: tuple[str, ...] = ()
     """Titles or ids that look alike."""
-
-
-class Share(NamedTuple):
-    """What one thing adds to a prediction."""
-
-    name: str
-    """An own item, or a public feature."""
-    points: float
-    """Rating points."""
 
 
 @dataclass(frozen=True)
@@ -226,3 +236,53 @@ class Similar(NamedTuple):
     title: str
     closeness: float
     """Larger is closer; what 1 means depends on the method."""
+
+
+# A prediction in terms of what is public about the item: the person's taste for its tags
+# and its time.
+#
+# The person's own shifts of all items (prediction less what everybody would be told) are
+# regressed on the public features by a ridge; the item's features times these tastes is the
+# part of its shift that features account for. Personal: computed for one person from the
+# published model and her own ratings, and released to nobody.
+
+
+def shares_of_features(
+    personal: PersonalModel, catalogue: Catalogue, user_ratings: Own, row: int, scale: float
+) -> tuple[Share, ...]:
+    """The same in rating points, of which the inner scale has `scale` to a unit; none for a
+    model that does not rate, nor without own ratings."""
+    rates = personal.ranks_by == "rating"
+    if not catalogue.has_features or not rates or not len(user_ratings.items):
+        return ()
+    nobody = Own(user_ratings.items[:0], user_ratings.values[:0])
+    with answering():
+        shift = personal.predict(user_ratings)[0] - personal.predict(nobody)[0]
+        sensible(shift)
+        shares = by_features(catalogue, shift, row)
+    return tuple(Share(share.name, scale * share.points) for share in shares)
+
+
+def by_features(catalogue: Catalogue, shift: NDArray[np.float64], row: int) -> list[Share]:
+    """Points of the shift for each feature that the item has, strongest first; none
+    without features."""
+    names: list[str] = []
+    columns: list[NDArray[np.float64]] = []
+    if catalogue.tagged is not None:
+        names += list(catalogue.tags)
+        columns += list(catalogue.tagged.astype(np.float64).T)
+    if catalogue.years is not None and (catalogue.years > 0).any():
+        has_year = catalogue.years > 0
+        middle = float(np.median(catalogue.years[has_year]))
+        names.append("its year")
+        columns.append(np.where(has_year, (catalogue.years - middle) / STEP_OF_TIME, 0.0))
+    if not columns:
+        return []
+    matrix = np.column_stack(columns)
+    centred = matrix - matrix.mean(axis=0)
+    system = product(centred.T, centred) + RIDGE * np.eye(len(names))
+    taste = solve(system, product(centred.T, shift - shift.mean()))
+    points = centred[row] * taste
+    has = np.flatnonzero(matrix[row])
+    shares = (Share(names[i], float(points[i])) for i in has)
+    return sorted(shares, key=lambda share: -abs(share.points))

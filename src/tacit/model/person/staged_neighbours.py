@@ -22,9 +22,19 @@ from numpy.typing import NDArray
 
 from tacit.kernels.fixed_order import product, solve, steady_solve
 from tacit.model.person import gaussian
-from tacit.model.person.base import Cells, Floats, Own, Reason, Rows, people_of
-from tacit.model.person.gaussian_personal import GaussianPersonal
-from tacit.model.person.needs import MOST_NEIGHBOURS, Needed, Number, check_lists
+from tacit.model.person.base import (
+    MOST_NEIGHBOURS,
+    Cells,
+    Floats,
+    Needed,
+    Number,
+    Own,
+    Reason,
+    Rows,
+    check_lists,
+    people_of,
+)
+from tacit.model.person.gaussian import GaussianPersonal
 from tacit.repr import shapes
 
 STEADY = 0.1

@@ -12,22 +12,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
+from tacit.errors import Failure
 from tacit.kernels.pools import one_blas_thread
 from tacit.methods.base import Form, Public
 from tacit.methods.factorization.base import FactorSettings
 from tacit.methods.factorization.publish import shared_model
 from tacit.methods.factorization.state import TableState
-from tacit.model.person.base import PersonalModel
+from tacit.model.person.base import Cells, Own, PersonalModel, Reason
 from tacit.model.shared import Shared
-from tacit.papers.factors.constants import PaperConstants as PaperConstants
-from tacit.papers.factors.trained import TrainedPeople
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import STEPWISE, Claim, Epoch, EpochKind
 from tacit.rounds.round import Block, Part, Personal, Released, Round
@@ -224,3 +223,138 @@ def knorm_rows(draws: Floats, rows: int, width: int) -> Floats:
     length = np.sqrt((normal**2).sum(axis=1))
     result: Floats = normal * (radius / np.maximum(length, 1e-12))[:, None]
     return result
+
+
+# The constants of printed factorizations, with the values that the papers print, and the
+# readings that they leave open.
+
+
+@dataclass(frozen=True)
+class PaperConstants:
+    """Constants of a paper: those of Xian et al. (5.2) unless it has its own.
+
+    The inner scale has width 4, as their 1 to 5 has, so they carry over.
+    """
+
+    factors: int = 5
+    """d."""
+    epochs: int = 20
+    """k."""
+    seed: int = 0
+    rate: float = 0.001
+    """gamma."""
+    ridge: float = 0.125
+    """lambda."""
+    own_ridge: float = 1.0
+    """Ridge of a person's fold-in beside `ridge` for each of her ratings."""
+    lift: bool = False
+    """Whether SVD++'s scalar implicit term, as printed, is added to every factor of a person."""
+    learned: bool = False
+    """Whether implicit factors are learned for each item instead (Koren 2008), from the
+    same noisy errors."""
+    stop: float = 0.0
+    start: float = 0.1
+    first: Literal["normal", "uniform"] = "normal"
+    people: Literal["trained", "folded"] = "trained"
+    error_limit: float = 2.0
+    """e_max."""
+    update: Literal["together", "in turn"] = "together"
+    lifted: bool = False
+    item_shrink: float = 10.0
+    """lambda_1."""
+    own_shrink: float = 25.0
+    """lambda_2."""
+    implicit_shrink: float = 10.0
+    """lambda_3."""
+    slack: float = 2.0
+    """C."""
+    over: Literal["ratings", "people"] = "ratings"
+    solve: Literal["objective", "equation 19"] = "objective"
+    own_most: float = 0.4
+    """p_max."""
+    item_most: float = 0.5
+    """q_max."""
+    enforce: bool = False
+    item_noise: Literal["lambda", "lambda_1"] = "lambda"
+    global_share: float = 0.02
+    item_share: float = 0.14
+    own_share: float = 0.14
+    """Of epsilon, to the three averages (Berlioz et al., as far as it is known)."""
+    averages_shrink: float = 5.0
+    averages_most: float = 2.0
+    residual: float = 1.0
+
+    @property
+    def columns(self) -> int:
+        """Of what is published for each item: mean, bias, factors and implicit factors."""
+        return 2 + self.factors * (2 if self.learned else 1)
+
+    @property
+    def averages_share(self) -> float:
+        """Of epsilon, for all averages; the rest is for the factors."""
+        return sum((self.global_share, self.item_share, self.own_share))
+
+    def overridden(self, settings: Any) -> PaperConstants:
+        """These, but for what a method was told."""
+        overrides = {field.name: getattr(settings, field.name, None) for field in fields(self)}
+        return replace(self, **{k: v for k, v in overrides.items() if v is not None})
+
+
+# Predictions from both sides of a factorization as it was trained: what papers that publish
+# people's vectors report.
+#
+# For the owner's evaluation alone. Nothing of it is part of a shared model.
+
+
+class TrainedPeople(PersonalModel):
+    """Row u of the people who were trained on: baseline_i + own_u + p_u'q_i.
+
+    It answers for whole blocks of the people it was trained on, by their rows; one person's
+    ratings alone do not say who she is.
+    """
+
+    def __init__(
+        self, baseline: Floats, user_bias: Floats, people: Floats, factors: Floats
+    ) -> None:
+        super().__init__({}, {})
+        self.baseline = baseline
+        self.own = user_bias
+        self.people = people
+        self.factors = factors
+
+    def predict(self, user_ratings: Own) -> tuple[Floats, Floats]:
+        """Nobody is known by her ratings."""
+        raise Failure("trained people are known by their rows, not by ratings")
+
+    def explain(self, user_ratings: Own, item: int) -> Reason:
+        """The same."""
+        raise Failure("trained people are known by their rows, not by ratings")
+
+    def predict_cells(self, cells: Cells) -> Floats:
+        """Row by row; whoever has no ratings was not trained on and gets the baseline."""
+        row = self.rows(cells.ptr)
+        ask = np.repeat(row, np.diff(cells.ask_ptr))
+        item = cells.ask_item
+        out: Floats = self.baseline[item].copy()
+        trained = ask >= 0
+        person = ask[trained]
+        out[trained] += self.own[person] + np.einsum(
+            "nd,nd->n", self.people[person], self.factors[item[trained]]
+        )
+        return out
+
+    def score_block(
+        self, ptr: NDArray[np.int64], item: NDArray[np.uint32], value: Floats
+    ) -> Floats:
+        """All items for everybody."""
+        row = self.rows(ptr)
+        scores = np.tile(self.baseline, (len(row), 1))
+        trained = row >= 0
+        person = row[trained]
+        scores[trained] += self.own[person, None] + self.people[person] @ self.factors.T
+        return scores
+
+    def rows(self, ptr: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which trained person each row is: those who have ratings, in order; -1 else."""
+        has_ratings = np.diff(ptr) > 0
+        return np.where(has_ratings, np.cumsum(has_ratings) - 1, -1)

@@ -21,8 +21,7 @@ from tacit.papers.attacks.fits import (
     tells_exactly,
     tells_existence,
 )
-from tacit.papers.factors.constants import PaperConstants
-from tacit.papers.factors.form import TRAINED
+from tacit.papers.factors.form import TRAINED, PaperConstants
 from tacit.papers.xian2017.printed.least_squares import ERROR_SPAN, OBJECTIVE_SPAN
 
 PAPER = "Xian et al. 2017"

@@ -8,14 +8,19 @@ rest.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from tacit.serving.http.origins import asks_first, let, named, origin_of
-from tacit.serving.http.pieces import in_pieces
+ASKED = "content-type, tacit-device, tacit-key, tacit-head, tacit-mac, tacit-token"
+"""Headers that a device sends."""
+TOLD = "tacit-mac, tacit-signature"
+"""Headers of answers that a device reads."""
+SECONDS = 7200
+"""For which a browser need not ask again."""
+PIECE = 64 << 10
 
 
 class Call:
@@ -108,3 +113,81 @@ class PlainRoutes(FastAPI):
 async def _send(reply: Reply, send: Send) -> None:
     await send({"type": "http.response.start", "status": reply.status, "headers": reply.headers})
     await send({"type": "http.response.body", "body": reply.payload})
+
+
+# Pages of other origins that may speak to a server of a federation: those that its operator lists.
+#
+# A browser lets a page speak to another server only if that server says so. Nothing is protected by
+# it here, since every message carries a MAC of its own: it is the operator's say in which pages
+# take part.
+
+
+def origin_of(scope: Scope, allowed: Collection[str]) -> str | None:
+    """The page's origin, if it is one that the operator lists."""
+    for name, value in scope["headers"]:
+        if name == b"origin":
+            origin: str = value.decode("latin-1")
+            return origin if origin in allowed else None
+    return None
+
+
+def asks_first(scope: Scope) -> bool:
+    """Whether a browser asks what it may send, before it sends it."""
+    return scope["method"] == "OPTIONS" and any(
+        name == b"access-control-request-method" for name, _ in scope["headers"]
+    )
+
+
+async def let(send: Send, origin: str) -> None:
+    """The answer to a browser that asks first."""
+    fields = {
+        "access-control-allow-origin": origin,
+        "access-control-allow-methods": "GET, POST",
+        "access-control-allow-headers": ASKED,
+        "access-control-max-age": str(SECONDS),
+        "content-length": "0",
+        "vary": "origin",
+    }
+    headers = [(name.encode(), value.encode()) for name, value in fields.items()]
+    start = {"type": "http.response.start", "status": 204, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": b""})
+
+
+def named(send: Send, origin: str) -> Send:
+    """`send` with what lets the page read the answer."""
+    fields = {
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers": TOLD,
+        "vary": "origin",
+    }
+    added_headers = [(name.encode(), value.encode()) for name, value in fields.items()]
+
+    async def send_named(message: Message) -> None:
+        out: MutableMapping[str, Any] = message
+        if message["type"] == "http.response.start":
+            out = {**message, "headers": [*message["headers"], *added_headers]}
+        await send(out)
+
+    return send_named
+
+
+# Answers go out in pieces, so that what a slow reader has not read is not held for it: under
+# TLS a whole answer would be encrypted, and kept, for each of them.
+
+
+def in_pieces(send: Send) -> Send:
+    """`send`, which waits for the peer after each piece of a long body."""
+
+    async def sent(message: Message) -> None:
+        body = message.get("body", b"")
+        if message["type"] != "http.response.body" or len(body) <= PIECE:
+            await send(message)
+            return
+        last = (len(body) - 1) // PIECE * PIECE
+        for start in range(0, last, PIECE):
+            part = body[start : start + PIECE]
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({**message, "body": body[last:]})
+
+    return sent

@@ -16,8 +16,13 @@ from tacit.methods.factorization.state import TableState
 from tacit.methods.factorization.value import cells_of
 from tacit.model.person.base import PersonalModel
 from tacit.model.shared import Shared
-from tacit.papers.factors.constants import PaperConstants
-from tacit.papers.factors.form import TRAINED, PrintedFactors, epsilon_of, knorm_rows
+from tacit.papers.factors.form import (
+    TRAINED,
+    PaperConstants,
+    PrintedFactors,
+    epsilon_of,
+    knorm_rows,
+)
 from tacit.papers.hua2015.printed.steps import (
     FACTORS,
     OFFSET,

@@ -37,7 +37,7 @@ from tacit.federation.agreed.scheme import (
 )
 from tacit.federation.protocol.arrays import pack_state, unpack_state
 from tacit.federation.protocol.keys import derived
-from tacit.federation.protocol.masks import mask
+from tacit.federation.protocol.packing import mask
 from tacit.federation.protocol.wire import PartLayout, Section, ascending, digest, to_words
 from tacit.ledger.account.event import Unbounded
 from tacit.noise import bits

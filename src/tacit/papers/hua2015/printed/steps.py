@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.methods.base import Method, Public
 from tacit.methods.factorization.publish import shared_model
 from tacit.model.shared import Shared
-from tacit.papers.factors.trained import TrainedPeople
+from tacit.papers.factors.form import TrainedPeople
 
 Floats = NDArray[np.float64]
 Step = Literal["mean", "sum", "objective", "scaled", "solve"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.state import PrintedState
+from tacit.methods.item_item.plan import PrintedState
 from tacit.methods.refine.spectrum import leading
 
 Floats = NDArray[np.float64]

@@ -29,10 +29,13 @@ from scipy.sparse import csr_matrix
 from tacit.bound import CellClip, Rows
 from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
-from tacit.methods.item_item.covariance import CovarianceSettings
-from tacit.methods.item_item.matrix import published
-from tacit.methods.item_item.papers import DIMENSION, PAPER_ONLY, McSherrySettings
-from tacit.methods.item_item.state import PrintedState
+from tacit.methods.item_item.covariance import (
+    DIMENSION,
+    PAPER_ONLY,
+    CovarianceSettings,
+    McSherrySettings,
+)
+from tacit.methods.item_item.plan import PrintedState, published
 from tacit.model.shared import Shared
 from tacit.papers.mcsherry2009.printed.averages import LEAST_COUNT, averaged, factor
 from tacit.papers.mcsherry2009.printed.probe import PARAMETERS, Probe, split_probe

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.item_item.papers import McSherrySettings
-from tacit.methods.item_item.state import PrintedState
+from tacit.methods.item_item.covariance import McSherrySettings
+from tacit.methods.item_item.plan import PrintedState
 from tacit.model.person.base import Cells
 from tacit.model.person.centred import CentredNeighbours
 from tacit.papers.mcsherry2009.printed.averages import averaged, factor

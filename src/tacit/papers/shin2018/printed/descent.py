@@ -26,7 +26,7 @@ from tacit.bound import RowClip, Rows
 from tacit.bound.report import Replaced, Report
 from tacit.errors import SettingError
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.rule import is_pure
+from tacit.methods.first_order.rounds import is_pure
 from tacit.methods.one_bit.one_bit import (
     NaiveSettings,
     OneBitMF,
@@ -34,7 +34,7 @@ from tacit.methods.one_bit.one_bit import (
     ProjectedSettings,
     Way,
 )
-from tacit.methods.one_bit.state import DescentState
+from tacit.methods.one_bit.plan import DescentState
 from tacit.model.shared import Shared, single
 from tacit.rounds.people import Everyone, Participation, Slice
 from tacit.rounds.plan import Plan

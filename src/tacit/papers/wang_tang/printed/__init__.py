@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.methods.first_order.state import Floats
+from tacit.methods.first_order.rounds import Floats
 
 SPAN = 4.0
 """phi = r_max - r_min on the inner scale."""

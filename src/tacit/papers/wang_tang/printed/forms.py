@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
-from tacit.methods.first_order.state import Floats
+from tacit.methods.first_order.rounds import Floats
 from tacit.methods.neighbourhood.neighbourhood import (
+    AllPairsState,
     ChainSettings,
     Learned,
     Neighborhood,
     NeighbourhoodSettings,
     SGDSettings,
 )
-from tacit.methods.neighbourhood.state import AllPairsState
 from tacit.methods.neighbourhood.twin import Data, as_rows, in_bands, item_means, raw_similarities
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared

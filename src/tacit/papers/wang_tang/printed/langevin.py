@@ -26,8 +26,7 @@ from tacit.methods.factorization.sgd import LangevinSettings
 from tacit.methods.factorization.state import TableState
 from tacit.model.person.base import PersonalModel
 from tacit.model.shared import Shared
-from tacit.papers.factors.form import TRAINED
-from tacit.papers.factors.trained import TrainedPeople
+from tacit.papers.factors.form import TRAINED, TrainedPeople
 from tacit.rounds.plan import Plan
 from tacit.rounds.printed import POSTERIOR, Claim, Epoch, trimmed
 from tacit.rounds.round import Block, Part, Personal, Released, Round

@@ -18,8 +18,7 @@ from scipy.sparse import csr_array
 from tacit.bound import CellClip, Rows
 from tacit.methods.base import Form, Public
 from tacit.methods.item_item.knn import ItemKNN
-from tacit.methods.item_item.matrix import Arrays, published
-from tacit.methods.item_item.state import PlainState
+from tacit.methods.item_item.plan import Arrays, PlainState, published
 from tacit.model.person.gaussian import NOISE
 from tacit.model.person.neighbours import compress
 from tacit.model.shared import Shared

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.papers.factors.constants import PaperConstants
-from tacit.papers.factors.form import lifts
+from tacit.papers.factors.form import PaperConstants, lifts
 from tacit.rounds.round import Block
 
 Floats = NDArray[np.float64]

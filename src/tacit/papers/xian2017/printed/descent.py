@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tacit.methods.base import Public
 from tacit.methods.factorization.svd import XianMethod
-from tacit.papers.factors.constants import PaperConstants
 from tacit.papers.factors.form import (
     TRAINED,
+    PaperConstants,
     PrintedFactors,
     epsilon_of,
     first_sides,

@@ -15,8 +15,8 @@ from tacit.errors import SettingError
 from tacit.kernels.order import ItemOrder
 from tacit.methods.base import Public
 from tacit.methods.factorization.svd import XianMethod
-from tacit.papers.factors.constants import PaperConstants
 from tacit.papers.factors.form import (
+    PaperConstants,
     PrintedFactors,
     epsilon_of,
     first_sides,
