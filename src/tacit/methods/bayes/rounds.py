@@ -1,9 +1,7 @@
-"""Second-order rounds of `bayes`: the personal model that they work on, and the covariance of user
-factors.
+"""Second-order rounds of `bayes`: the personal model that they work on, the covariance of user
+factors, which items are liked together (`CovarianceRound`), and better item factors (`Sweeps`).
 
-`tacit.methods.bayes.rounds` releases which items are liked together,
-`tacit.methods.bayes.rounds` improves item factors. The releases are processed in
-`tacit.methods.refine.user_factors`.
+The releases are processed in `tacit.methods.refine.user_factors`.
 """
 
 from __future__ import annotations

@@ -196,8 +196,7 @@ class ItemBiasTwin(PersonalTwin):
         return 3 + (0 if features is None else features.width)
 
     def fitted(self, block: Block, public: Public) -> Fitted:
-        """`tacit.methods.noiseless.twin`; how far people go with the effects, once those
-        are known."""
+        """Item biases, then how far people go with them, once they are known."""
         plain = given_user_factors(block, public, self.threads).baseline
         return given_user_factors(block, public, self.threads, plain - plain.mean())
 

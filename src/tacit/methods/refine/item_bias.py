@@ -1,11 +1,11 @@
-"""Item effects behind known Gaussian noise: an empirical-Bayes regression that noise cannot
+"""Item biases behind known Gaussian noise: an empirical-Bayes regression that noise cannot
 drive away.
 
-Released sums obey S_i = W_i b_i + noise. The effects are b_i ~ N(a + s(p_i) + f_i'q, t_i^2):
+Released sums obey S_i = W_i b_i + noise. The biases are b_i ~ N(a + s(p_i) + f_i'q, t_i^2):
 an intercept, a slope on the standardised popularity p_i that may end among rare items, public
 features f_i, and the rest, t_i^2 = t^2 exp(-h p_i), as rare items may differ more. All of these
-have proper priors. Where the noise says nothing, the priors answer: effects near 0 and a
-variance near t^2, whatever the noise. How it is fitted: `tacit.methods.refine.item_bias`.
+have proper priors. Where the noise says nothing, the priors answer: biases near 0 and a
+variance near t^2, whatever the noise.
 
 Guarantee: every function of this module reads released numbers and public constants only;
 it is post-processing.
