@@ -227,8 +227,7 @@ def predict_cells_by_day(
     query_item: NDArray[np.uint32],
     query_time: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`predict_cells` with a user bias for each day (`tacit.model.person.gaussian`); times in seconds
-    since 1970."""
+    """`predict_cells` with a user bias for each day; times in seconds since 1970."""
     from tacit.kernels.days import predict_days
 
     model = daily(model)
