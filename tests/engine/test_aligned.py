@@ -45,6 +45,16 @@ def test_who_takes_part_does_not_tell_what_was_rated(engine, people) -> None:
     assert made.ratings.notes.dropped_items == 2
 
 
+@pytest.mark.parametrize("engine", [Federated, Simulate, Local])
+def test_a_limit_of_ratings_hides_nobody(engine) -> None:
+    """Seen: with --max-ratings 1, 41 people took part for 42."""
+    made = engine(RATINGS)
+    made.align(CATALOGUE)
+    made.limit(1)
+    assert tuple(made.ratings.users) == USERS
+    assert np.diff(made.ratings.ptr).tolist() == [1, 0, 1]
+
+
 @pytest.mark.parametrize("method", ["popularity", "bias", "mf-federated"])
 def test_she_takes_part_like_a_device_without_ratings(method) -> None:
     """Without noise the model is that of people of whom one has rated nothing."""

@@ -29,7 +29,8 @@ def limit_ratings(ratings: Ratings, limit: int, draw_words: Words) -> Ratings:
     order = np.lexsort((draw_words(len(ratings)), ratings.user))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(ratings.ptr[:-1], counts)
-    return ratings.take(rank < limit)
+    # Nobody loses all: who has none had none, and takes part where that is seen.
+    return ratings.take(rank < limit, drop_empty=False)
 
 
 def mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
