@@ -105,7 +105,7 @@ def test_who_sits_out_sits_out_after_a_restart_too(federation, monkeypatch, full
         found = whole(self, part, layout, given, count)
         return found + (1 << layout.bits - 2) if self.label == 3 else found
 
-    monkeypatch.setattr(Device, "_whole", cheat)
+    monkeypatch.setattr(Device, "_weighted_integers", cheat)
     f = federation(ratings, method="bias", cohort=people, least=people // 2, groups=2)
     f.start()
 

@@ -17,8 +17,8 @@ POINTS = (
     *(f"{step.value}" for step in Stage if step is not Stage.OVER),
     "after open",
     "after begin",
-    "after tell",
-    "after tell",  # some were called then, and others not
+    "after record_briefing",
+    "after record_briefing",  # some were called then, and others not
     "after close",
     "after advance",
     Stage.OVER.value,
@@ -26,7 +26,7 @@ POINTS = (
 """One kill at each of these, in this order, as the training goes on."""
 BEFORE_ANYBODY = 2
 """The first kills, which need no device."""
-FEW = (POINTS[0], POINTS[1], "after tell", "after close", Stage.OVER.value)
+FEW = (POINTS[0], POINTS[1], "after record_briefing", "after close", Stage.OVER.value)
 """Those of them without `--full`: a restart takes some seconds."""
 LIMIT_SECONDS = 400
 
@@ -61,7 +61,7 @@ def watched(self, step):
     enter(self, step)
     reached(step.value)
 Conductor._enter = watched
-for name in ("begin", "tell", "advance"):
+for name in ("begin", "record_briefing", "advance"):
     after(Rounds, name)
 for name in ("open", "close"):
     after(RemoteAggregator, name)

@@ -125,7 +125,7 @@ def test_reports_over_http_equal_simulate(federation, ratings, monkeypatch, meth
         check(self)
 
     monkeypatch.setattr(Device, "check_task", noted)
-    for module in ("federation.agreed.report", "engine.answers"):
+    for module in ("federation.agreed.assembled", "engine.answers"):
         monkeypatch.setattr(
             f"tacit.{module}.respond", lambda event, values: np.where(values >= 0, 1, -1)
         )
@@ -159,7 +159,7 @@ def test_one_cheat_out_of_range_spoils_its_round_and_stops_nothing(
         found = whole(self, part, layout, given, count)
         return found + (1 << layout.bits - 2) if self.label == 3 and part.name == "sums" else found
 
-    monkeypatch.setattr(Device, "_whole", cheat)
+    monkeypatch.setattr(Device, "_weighted_integers", cheat)
     f = federation(ratings, method="bias", cohort=PEOPLE, least=PEOPLE, set={"sweeps": 1})
     f.start()
     f.train()
@@ -179,7 +179,7 @@ def test_of_several_sums_one_cheat_spoils_one_and_sits_out(
         found = whole(self, part, layout, given, count)
         return found + (1 << layout.bits - 2) if self.label == 3 else found
 
-    monkeypatch.setattr(Device, "_whole", cheat)
+    monkeypatch.setattr(Device, "_weighted_integers", cheat)
     half = PEOPLE // 2
     f = federation(ratings, method="bias", cohort=PEOPLE, least=half, groups=2, set={"sweeps": 2})
     f.start()

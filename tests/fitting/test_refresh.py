@@ -210,12 +210,12 @@ def test_a_copy_that_drew_its_own_noise_goes_no_further(
 
     with monkeypatch.context() as patched:
         patched.setattr(conductor.Releases, "_run", killed)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.warns(UserWarning, match="stays charged"), pytest.raises(KeyboardInterrupt):
             owner.next()
     shutil.copytree(owner.out, copy.out)
     with monkeypatch.context() as patched:
         patched.setattr(conductor, "end_week", killed)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.warns(UserWarning, match="stays charged"), pytest.raises(KeyboardInterrupt):
             copy.next()
     assert owner.next().week == 2
     released = "releases/02"  # synchronised, as published things are

@@ -187,7 +187,7 @@ def test_a_server_without_fsync_is_refused(url: str, monkeypatch: pytest.MonkeyP
     usual = PostgresStore._scalar
     monkeypatch.setattr(
         PostgresStore,
-        "_one",
+        "_scalar",
         staticmethod(lambda c, query: "off" if query == "SHOW fsync" else usual(c, query)),
     )
     with pytest.raises(StorageError, match="fsync"):

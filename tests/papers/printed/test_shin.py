@@ -81,7 +81,7 @@ def plain(method, data, epsilon, people=None):
     path = paper.descent(
         data[0],
         first,
-        made.first[0].astype(np.float64),
+        made.start_path[0].astype(np.float64),
         epsilon=epsilon,
         k=ROUNDS,
         rounds=ROUNDS + (settings.loop == "k+1"),
@@ -135,7 +135,7 @@ def test_the_non_private_descent(data, name):
     model = trial(method, data[1])
     made = descent_of(method, 1.0)
     first = np.full(RANK, made.level)
-    path = paper.exact(data[0], first, made.first[0].astype(np.float64), k=ROUNDS)
+    path = paper.exact(data[0], first, made.start_path[0].astype(np.float64), k=ROUNDS)
     got = model.shared.arrays["path"]
     assert got == pytest.approx(np.array(path), abs=TOLERANCE)
     expected = paper.predicted(data[0], first, path, 0.1, 1e-8)
@@ -196,7 +196,7 @@ def test_the_simple_solution_with_the_same_draws(data, monkeypatch, single):
     model = trial(method, data[1], users=PEOPLE)
     made = descent_of(method, 50.0)
     own = np.full((PEOPLE, RANK), made.level)
-    items = made.first[0].astype(np.float64)
+    items = made.start_path[0].astype(np.float64)
     present = data[0] > 0
     answers = coins < np.where(present, 1 - p / 2, p / 2)
     mean = paper.simple_mean(data[0], own, items, p, drawn, answers)
